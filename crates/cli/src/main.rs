@@ -1,0 +1,3 @@
+//! The binary `trainyard`.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Sources become a dataset; a dataset becomes seeded batches.

@@ -1,0 +1,1 @@
+//! How a network computes: a static program over flat memory.

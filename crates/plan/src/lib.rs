@@ -1,0 +1,1 @@
+//! A checked run file becomes a plan of tasks.

@@ -1,0 +1,224 @@
+//! Layers as a run file names them: Keras' names, Keras' arguments, Keras' defaults.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One layer of a network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub enum Layer {
+    /// Where samples enter. In a run file it may be left out: the data says the shape.
+    Input(Input),
+    /// Every output is a weighted sum of every input.
+    Dense(Dense),
+    /// A window of weights slides over a picture.
+    Conv2D(Conv2D),
+    /// The largest value in each window.
+    MaxPooling2D(MaxPooling2D),
+    /// Drops random elements while training.
+    Dropout(Dropout),
+    /// Turns a sample of any shape into one row of numbers.
+    Flatten(Flatten),
+    /// An activation function on its own.
+    Activation(ActivationLayer),
+}
+
+/// Where samples enter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The shape of one sample, without the batch: `[28, 28, 1]`.
+    pub shape: Vec<usize>,
+}
+
+/// Every output is a weighted sum of every input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dense {
+    /// How many outputs.
+    pub units: usize,
+    /// What is applied to each sum.
+    #[serde(default)]
+    pub activation: Activation,
+    /// Whether a constant is added to each sum.
+    #[serde(default = "yes")]
+    pub use_bias: bool,
+    /// How the weights start.
+    #[serde(default)]
+    pub kernel_initializer: Initializer,
+    /// How the constants start.
+    #[serde(default = "zeros")]
+    pub bias_initializer: Initializer,
+}
+
+/// A window of weights slides over a picture (height, width, channels).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Conv2D {
+    /// How many output channels.
+    pub filters: usize,
+    /// Height and width of the window; one number means both.
+    pub kernel_size: Pair,
+    /// How far the window moves each time.
+    #[serde(default = "one")]
+    pub strides: Pair,
+    /// Whether the picture is padded so that its size stays.
+    #[serde(default)]
+    pub padding: Padding,
+    /// What is applied to each sum.
+    #[serde(default)]
+    pub activation: Activation,
+    /// Whether a constant is added to each sum.
+    #[serde(default = "yes")]
+    pub use_bias: bool,
+    /// How the weights start.
+    #[serde(default)]
+    pub kernel_initializer: Initializer,
+    /// How the constants start.
+    #[serde(default = "zeros")]
+    pub bias_initializer: Initializer,
+}
+
+/// The largest value in each window of a picture.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MaxPooling2D {
+    /// Height and width of the window.
+    #[serde(default = "two")]
+    pub pool_size: Pair,
+    /// How far the window moves each time; the window's size unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strides: Option<Pair>,
+    /// Whether windows that reach over the edge count.
+    #[serde(default)]
+    pub padding: Padding,
+}
+
+/// Drops random elements while training, and scales up the others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dropout {
+    /// The share that is dropped, from 0 to below 1.
+    pub rate: f32,
+}
+
+/// Turns a sample of any shape into one row of numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flatten {}
+
+/// An activation function on its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ActivationLayer {
+    /// Which one.
+    pub activation: Activation,
+}
+
+/// What is applied to a layer's sums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Activation {
+    /// Nothing.
+    #[default]
+    Linear,
+    /// max(x, 0).
+    Relu,
+    /// 1 / (1 + e^-x).
+    Sigmoid,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// e^x over the sum of all e^x: probabilities. Over the last axis.
+    Softmax,
+}
+
+/// What happens at a picture's edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Padding {
+    /// Windows stay inside the picture.
+    #[default]
+    Valid,
+    /// The output is as large as the input divided by the stride, rounded up; the odd pixel of
+    /// padding goes below and to the right, as in TensorFlow.
+    Same,
+}
+
+/// How weights start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Initializer {
+    /// Uniform within ±√(6 / (inputs + outputs)).
+    #[default]
+    GlorotUniform,
+    /// Normal within two deviations, the deviation being √(2 / inputs), corrected as Keras does.
+    HeNormal,
+    /// All zero.
+    Zeros,
+    /// All one.
+    Ones,
+    /// Normal with a given deviation, within two deviations.
+    TruncatedNormal {
+        /// The deviation before values beyond two deviations are redrawn.
+        stddev: f32,
+    },
+}
+
+/// Height and width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "PairForm", into = "[usize; 2]")]
+#[schemars(with = "PairForm")]
+pub struct Pair {
+    /// Rows.
+    pub height: usize,
+    /// Columns.
+    pub width: usize,
+}
+
+impl Pair {
+    /// The same in both directions.
+    pub const fn square(side: usize) -> Self {
+        Pair {
+            height: side,
+            width: side,
+        }
+    }
+}
+
+/// `3` or `[3, 5]`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum PairForm {
+    Both(usize),
+    Each([usize; 2]),
+}
+
+impl From<PairForm> for Pair {
+    fn from(form: PairForm) -> Self {
+        match form {
+            PairForm::Both(side) => Pair::square(side),
+            PairForm::Each([height, width]) => Pair { height, width },
+        }
+    }
+}
+
+impl From<Pair> for [usize; 2] {
+    fn from(pair: Pair) -> Self {
+        [pair.height, pair.width]
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn zeros() -> Initializer {
+    Initializer::Zeros
+}
+
+fn one() -> Pair {
+    Pair::square(1)
+}
+
+fn two() -> Pair {
+    Pair::square(2)
+}

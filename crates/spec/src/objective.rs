@@ -1,0 +1,130 @@
+//! What training drives at and how: losses and optimizers, with Keras' names and defaults.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What training makes small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Loss {
+    /// Which function.
+    pub name: LossName,
+    /// How the samples of a batch are put together.
+    #[serde(default)]
+    pub reduction: Reduction,
+}
+
+/// The loss functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LossName {
+    /// Minus the logarithm of the probability given to the right class.
+    #[default]
+    SparseCategoricalCrossentropy,
+}
+
+/// How the losses of a batch's samples become one number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reduction {
+    /// Their mean: the gradient does not grow with the batch.
+    #[default]
+    Mean,
+    /// Their sum: the gradient grows with the batch (what S1 did).
+    Sum,
+}
+
+/// How gradients change weights. Formulas and defaults are Keras'.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Optimizer {
+    /// Down the gradient, with momentum if wanted.
+    Sgd(Sgd),
+    /// Steps scaled by running means of the gradient and its square.
+    Adam(Adam),
+    /// Steps scaled by a running mean of the gradient's square.
+    Rmsprop(Rmsprop),
+}
+
+/// Down the gradient, with momentum if wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sgd {
+    /// The size of a step.
+    pub learning_rate: f32,
+    /// How much of the last step is kept.
+    pub momentum: f32,
+    /// Whether the gradient is taken ahead, where momentum leads.
+    pub nesterov: bool,
+}
+
+/// Steps scaled by running means of the gradient and its square.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Adam {
+    /// The size of a step.
+    pub learning_rate: f32,
+    /// How slowly the mean of the gradient forgets.
+    pub beta_1: f32,
+    /// How slowly the mean of its square forgets.
+    pub beta_2: f32,
+    /// Keeps the division sane.
+    pub epsilon: f32,
+}
+
+/// Steps scaled by a running mean of the gradient's square.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rmsprop {
+    /// The size of a step.
+    pub learning_rate: f32,
+    /// How slowly the mean of the square forgets.
+    pub rho: f32,
+    /// How much of the last step is kept.
+    pub momentum: f32,
+    /// Keeps the division sane.
+    pub epsilon: f32,
+}
+
+impl Default for Sgd {
+    fn default() -> Self {
+        Sgd {
+            learning_rate: 0.01,
+            momentum: 0.0,
+            nesterov: false,
+        }
+    }
+}
+
+impl Default for Adam {
+    fn default() -> Self {
+        Adam {
+            learning_rate: 0.001,
+            beta_1: 0.9,
+            beta_2: 0.999,
+            epsilon: 1e-7,
+        }
+    }
+}
+
+impl Default for Rmsprop {
+    fn default() -> Self {
+        Rmsprop {
+            learning_rate: 0.001,
+            rho: 0.9,
+            momentum: 0.0,
+            epsilon: 1e-7,
+        }
+    }
+}
+
+impl Optimizer {
+    /// The size of a step before any schedule.
+    pub fn learning_rate(&self) -> f32 {
+        match self {
+            Optimizer::Sgd(sgd) => sgd.learning_rate,
+            Optimizer::Adam(adam) => adam.learning_rate,
+            Optimizer::Rmsprop(rmsprop) => rmsprop.learning_rate,
+        }
+    }
+}

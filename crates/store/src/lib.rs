@@ -1,0 +1,1 @@
+//! Where datasets, checkpoints and models live.
