@@ -1,0 +1,105 @@
+//! Putting one file in its place so that it is there whole or not at all, and stays.
+//!
+//! The bytes go to a temporary file beside the destination, which is synced, renamed over it, and
+//! then the folder is synced too: without the last step a crash can forget the rename. Whatever goes
+//! wrong before the rename leaves the old file as it was. [`Store::put`](crate::Store::put) does the
+//! same for names inside a store; this is for files whose path the user chose, and for contents that
+//! are written as a stream.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::{Result, StoreError};
+
+/// Writes a file by `write` and puts it at `path`, replacing what was there.
+pub fn publish(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let written = create_beside(path).and_then(|(temporary, file)| {
+        let mut out = BufWriter::new(file);
+        write(&mut out)
+            .and_then(|()| out.into_inner().map_err(io::IntoInnerError::into_error))
+            .and_then(|file| file.sync_all())
+            .and_then(|()| rename(&temporary, path))
+            .inspect_err(|_| drop(fs::remove_file(&temporary)))
+    });
+    written.map_err(|source| error(source, path))
+}
+
+/// Puts a finished file, such as a download, at `path`, replacing what was there. Both must lie on
+/// one file system.
+pub fn publish_file(finished: &Path, path: &Path) -> Result<()> {
+    File::open(finished)
+        .and_then(|file| file.sync_all())
+        .and_then(|()| rename(finished, path))
+        .map_err(|source| error(source, path))
+}
+
+/// Creates a folder and those above it so that they survive a crash.
+pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
+    if path.as_os_str().is_empty() || path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent() {
+        create_folder(parent)?;
+    }
+    match fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => sync_folder_of(path),
+    }
+}
+
+/// Syncs the folder a file lies in.
+pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    File::open(folder_of(path))?.sync_all()
+}
+
+fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    sync_folder_of(to)
+}
+
+/// A new file beside `path`, under a name that `object_store` also takes for a temporary one.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    let name = path
+        .file_name()
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not the path of a file"))?;
+    if let Some(folder) = path.parent() {
+        create_folder(folder)?;
+    }
+    for number in 1..=MAX_TORN {
+        let mut name = name.to_os_string();
+        name.push(format!("#{number}"));
+        let temporary = path.with_file_name(name);
+        match OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&temporary)
+        {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            other => return other.map(|file| (temporary, file)),
+        }
+    }
+    Err(io::Error::other(format!(
+        "{MAX_TORN} unfinished files lie beside it; remove those whose names end in # and a number"
+    )))
+}
+
+/// How many temporary files of killed processes may lie beside a file.
+const MAX_TORN: u32 = 10_000;
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn error(source: io::Error, path: &Path) -> StoreError {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    StoreError::io(
+        source,
+        &name.to_string_lossy(),
+        &folder_of(path).display().to_string(),
+    )
+}

@@ -1,0 +1,109 @@
+//! The layout of one run's folder. Every file a run writes has its place here.
+
+use std::path::{Path, PathBuf};
+
+use crate::{Result, Store};
+
+/// One run: `<out>/<name>-<number>/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunDir {
+    /// The folder.
+    pub path: PathBuf,
+    /// The run file's name.
+    pub name: String,
+    /// Which run of that name, from 1. A folder that was renamed has 0.
+    pub number: u64,
+}
+
+impl RunDir {
+    /// What the run is called on a command line: the name of its folder.
+    pub fn id(&self) -> String {
+        match self.number {
+            0 => self.name.clone(),
+            number => format!("{}-{number}", self.name),
+        }
+    }
+
+    /// The folder as a store.
+    pub fn store(&self) -> Result<Store> {
+        Store::local(&self.path)
+    }
+
+    /// What the user asked for, resolved.
+    pub fn spec(&self) -> PathBuf {
+        self.path.join("spec.yaml")
+    }
+
+    /// The tasks.
+    pub fn plan(&self) -> PathBuf {
+        self.path.join("plan.json")
+    }
+
+    /// Who drives the run, or drove it last.
+    pub fn driver(&self) -> PathBuf {
+        self.path.join("driver.json")
+    }
+
+    /// Held by the driver and by the processes it started.
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.path.join("driver.lock")
+    }
+
+    /// Everything that happened, a line each.
+    pub fn events(&self) -> PathBuf {
+        self.path.join("events.jsonl")
+    }
+
+    /// What one process of a task printed.
+    pub fn log(&self, task: &str, process: usize) -> PathBuf {
+        self.logs().join(format!("{task}.{process}.log"))
+    }
+
+    /// The folder of logs.
+    pub fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+
+    /// What a prepare step made.
+    pub fn data(&self, step: &str) -> PathBuf {
+        self.path.join("data").join(step)
+    }
+
+    /// The folder of checkpoints, one folder for each.
+    pub fn checkpoints(&self) -> PathBuf {
+        self.path.join("checkpoints")
+    }
+
+    /// A model the run made.
+    pub fn model(&self, name: &str) -> PathBuf {
+        self.path
+            .join("models")
+            .join(name)
+            .join("model.safetensors")
+    }
+
+    /// The end of the run, in numbers. A run is done when this is written.
+    pub fn report(&self) -> PathBuf {
+        self.path.join("report.json")
+    }
+
+    /// How other processes join the run; readable by the owner only.
+    pub fn join(&self) -> PathBuf {
+        self.path.join("join.json")
+    }
+
+    /// Reads a folder's name as `<name>-<number>`.
+    pub(crate) fn parse(path: &Path) -> Option<RunDir> {
+        let (name, number) = path.file_name()?.to_str()?.rsplit_once('-')?;
+        crate::check_name(name).ok()?;
+        let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        if !digits || number.starts_with('0') {
+            return None;
+        }
+        Some(RunDir {
+            path: path.to_path_buf(),
+            name: name.into(),
+            number: number.parse().ok()?,
+        })
+    }
+}
