@@ -1,3 +1,48 @@
-//! The project's own chores.
+//! The project's own chores, kept in Rust so that they run wherever the project builds.
+//!
+//! `tidy` checks what the compiler cannot; `generate` writes the files that follow from the code.
 
-fn main() {}
+mod generate;
+mod output;
+mod tidy;
+mod tree;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use tree::Tree;
+
+const USAGE: &str = "\
+cargo xtask <chore>
+
+  tidy              check crate direction, sizes, names, leftovers, examples, links
+  generate          write docs/reference from the code
+  generate --check  fail, with a diff, where docs/reference is out of date
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            output::complain(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does one chore, and says whether all is well.
+fn run(words: &[&str]) -> Result<bool> {
+    match words {
+        ["tidy"] => tidy::tidy(&Tree::open()?),
+        ["generate"] => generate::generate(generate::Mode::Write),
+        ["generate", "--check"] => generate::generate(generate::Mode::Check),
+        _ => {
+            output::complain(USAGE);
+            Ok(false)
+        }
+    }
+}
