@@ -1,1 +1,130 @@
 //! A checked run file becomes a plan of tasks.
+//!
+//! [`plan`] is pure: what it knows beyond the file (exact memory, sizes of datasets) comes in as
+//! [`Facts`]. The same spec and the same facts give the same plan, byte for byte.
+
+mod error;
+mod explain;
+mod facts;
+mod order;
+mod roles;
+
+use serde::{Deserialize, Serialize};
+use spec::RunSpec;
+
+pub use error::PlanError;
+pub use explain::explain;
+pub use facts::{DataFacts, Facts};
+
+/// The version of the plan's format.
+pub const VERSION: u32 = 1;
+
+/// What a run will do: tasks, each after everything it needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The version of this format.
+    pub version: u32,
+    /// The run's name.
+    pub run: String,
+    /// What all randomness comes from.
+    pub seed: u64,
+    /// In an order in which they can run; as in the file where that leaves a choice.
+    pub tasks: Vec<Task>,
+}
+
+/// One process's orders. A process learns what it is from this alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    /// Unique in the plan.
+    pub id: String,
+    /// The tasks that must be done first.
+    pub needs: Vec<String>,
+    /// The run's seed.
+    pub seed: u64,
+    /// What it does.
+    pub role: Role,
+    /// What it must be given.
+    pub resources: Resources,
+}
+
+/// What a task does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a plan has a handful of tasks, and boxes would be in every reader's way"
+)]
+pub enum Role {
+    /// Makes data ready.
+    Prepare(spec::Prepare),
+    /// Trains.
+    Worker {
+        /// How.
+        train: spec::Train,
+        /// The task that prepared the data.
+        data: String,
+    },
+    /// Measures a model.
+    Evaluate {
+        /// How.
+        evaluate: spec::Evaluate,
+        /// The task that trained it.
+        model: String,
+        /// The task that prepared the data.
+        data: String,
+    },
+}
+
+/// What a task must be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resources {
+    /// Bytes of memory; 0 where it is not known.
+    pub memory: u64,
+    /// Threads that compute.
+    pub threads: usize,
+}
+
+impl Role {
+    /// The word for it in plans, events and the terminal.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Role::Prepare(_) => "prepare",
+            Role::Worker { .. } => "worker",
+            Role::Evaluate { .. } => "evaluate",
+        }
+    }
+}
+
+/// Decides what runs, in what order, and with what.
+pub fn plan(spec: &RunSpec, facts: &Facts) -> Result<Plan, PlanError> {
+    let order = order::order(&spec.steps)?;
+    let mut tasks = Vec::with_capacity(order.len());
+    for index in order {
+        let step = &spec.steps[index];
+        let role = roles::role(&spec.steps, step)?;
+        let threads = match &role {
+            Role::Prepare(_) => 1,
+            Role::Worker { train, .. } => train.threads.unwrap_or(facts.threads),
+            Role::Evaluate { .. } => facts.threads,
+        };
+        tasks.push(Task {
+            id: step.id.clone(),
+            needs: step.needs.clone(),
+            seed: spec.seed,
+            role,
+            resources: Resources {
+                memory: facts.memory.get(&step.id).copied().unwrap_or(0),
+                threads,
+            },
+        });
+    }
+    Ok(Plan {
+        version: VERSION,
+        run: spec.name.clone(),
+        seed: spec.seed,
+        tasks,
+    })
+}

@@ -1,0 +1,116 @@
+//! What a run learns from: the `data` field and the step that prepares it.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+/// Fetches the data, splits it and writes it as shards.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Prepare {
+    /// What to prepare.
+    pub data: Data,
+    /// Into how many shards the training samples are split. Every sample is in exactly one, and
+    /// sizes differ by at most one.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 65_536))]
+    pub shards: usize,
+}
+
+/// A dataset. A name or a path alone means `{from: …}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-short" = "from", "x-later" = ["assign", "image_size", "seed"]))]
+pub struct Data {
+    /// A built-in dataset (`mnist-sample`, `mnist`, `fashion-mnist`), or a path to idx or npz
+    /// files.
+    pub from: String,
+    /// Another home of a built-in dataset: a folder or a URL. Its samples are checked, so any
+    /// faithful copy will do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<String>,
+    /// What is held out of the training samples for validation: a share (`0.1`) or a number of
+    /// samples (`5000`).
+    #[serde(default)]
+    pub validation: Holdout,
+    /// Whether shards and validation keep the shares of the classes.
+    #[serde(default)]
+    pub stratify: bool,
+    /// What the classes are called, in order. A built-in dataset knows its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Vec<String>>,
+}
+
+/// The datasets that are known by name.
+pub const BUILTIN_DATA: [&str; 3] = ["mnist-sample", "mnist", "fashion-mnist"];
+
+/// What is held out for validation: `0`, a share such as `0.1`, or a count such as `5000`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "Number")]
+pub enum Holdout {
+    /// Nothing.
+    #[default]
+    None,
+    /// A share of the training samples, between 0 and 1.
+    Share(f64),
+    /// So many samples.
+    Count(u64),
+}
+
+/// The most samples a holdout can name: what an `f64` counts exactly.
+const MOST: f64 = (1u64 << 53) as f64;
+
+impl TryFrom<f64> for Holdout {
+    type Error = String;
+
+    fn try_from(number: f64) -> Result<Self, String> {
+        if number == 0.0 {
+            Ok(Holdout::None)
+        } else if number > 0.0 && number < 1.0 {
+            Ok(Holdout::Share(number))
+        } else if (1.0..=MOST).contains(&number) && number.fract() == 0.0 {
+            Ok(Holdout::Count(number as u64))
+        } else {
+            Err(format!(
+                "expected a share below 1 such as `0.1`, or a whole number of samples such as \
+                 `5000`, found `{number}`"
+            ))
+        }
+    }
+}
+
+/// A holdout as a number: whole numbers stay whole in JSON.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Number {
+    Whole(u64),
+    Fraction(f64),
+}
+
+impl From<Holdout> for Number {
+    fn from(holdout: Holdout) -> Self {
+        match holdout {
+            Holdout::None => Number::Whole(0),
+            Holdout::Share(share) => Number::Fraction(share),
+            Holdout::Count(count) => Number::Whole(count),
+        }
+    }
+}
+
+impl JsonSchema for Holdout {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Holdout".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A share of the samples such as `0.1`, or a number of them such as `5000`.",
+            "type": "number",
+            "format": "holdout",
+            "minimum": 0
+        })
+    }
+}
+
+fn one() -> usize {
+    1
+}

@@ -1,0 +1,37 @@
+//! How a trained model is measured.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Measures a model on samples it was not trained on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Evaluate {
+    /// Which samples.
+    pub split: Split,
+    /// How many samples are computed at once. The result does not depend on it.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub batch: usize,
+}
+
+/// A part of a dataset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Split {
+    /// The test samples.
+    #[default]
+    Test,
+    /// What was held out by `data.validation`.
+    Validation,
+    /// The samples trained on.
+    Train,
+}
+
+impl Default for Evaluate {
+    fn default() -> Self {
+        Evaluate {
+            split: Split::default(),
+            batch: 100,
+        }
+    }
+}

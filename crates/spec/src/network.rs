@@ -1,0 +1,98 @@
+//! Which network is trained: built in, written out, or from a file.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Layer;
+
+/// A network. In a run file: `mnist-cnn`, `{name: mnist-mlp, hidden_units: 1000}`,
+/// `{layers: […]}`, or a path that ends in `.safetensors`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "Form", into = "Form")]
+#[schemars(with = "Form")]
+pub enum Model {
+    /// A network that Trainyard knows by name.
+    Builtin(Builtin),
+    /// Layers one after another. The data says the shape of the input.
+    Layers(Vec<Layer>),
+    /// A model file, whose weights training starts from.
+    File(String),
+}
+
+/// The networks that Trainyard knows by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(extend("x-later" = ["imdb-bigru", "small-xception", "facenet"]))]
+pub enum Builtin {
+    /// One hidden layer.
+    MnistMlp {
+        /// How wide the hidden layer is.
+        #[serde(default = "hundred")]
+        #[schemars(range(min = 1, max = 1_048_576))]
+        hidden_units: usize,
+    },
+    /// Two convolutions, one pooling, one dense layer.
+    MnistCnn {
+        /// The share of elements dropped after the pooling, and before the dense layer.
+        #[serde(default = "quarter_and_half")]
+        dropout: [f32; 2],
+    },
+}
+
+impl Builtin {
+    /// The name in run files and cards.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Builtin::MnistMlp { .. } => "mnist-mlp",
+            Builtin::MnistCnn { .. } => "mnist-cnn",
+        }
+    }
+}
+
+/// How a network is written.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+#[schemars(rename = "Model", extend("x-short" = "name", "x-short-path" = "file"))]
+enum Form {
+    /// A built-in network, with arguments of its own.
+    Builtin(Builtin),
+    /// A network written out.
+    Layers {
+        /// Keras' layers with Keras' arguments, one after another.
+        #[schemars(length(min = 1, max = 10_000))]
+        layers: Vec<Layer>,
+    },
+    /// A model to go on from.
+    File {
+        /// A path that ends in `.safetensors`.
+        file: String,
+    },
+}
+
+impl From<Form> for Model {
+    fn from(form: Form) -> Self {
+        match form {
+            Form::Builtin(builtin) => Model::Builtin(builtin),
+            Form::Layers { layers } => Model::Layers(layers),
+            Form::File { file } => Model::File(file),
+        }
+    }
+}
+
+impl From<Model> for Form {
+    fn from(model: Model) -> Self {
+        match model {
+            Model::Builtin(builtin) => Form::Builtin(builtin),
+            Model::Layers(layers) => Form::Layers { layers },
+            Model::File(file) => Form::File { file },
+        }
+    }
+}
+
+fn hundred() -> usize {
+    100
+}
+
+fn quarter_and_half() -> [f32; 2] {
+    [0.25, 0.5]
+}

@@ -1,0 +1,289 @@
+//! How training goes: how long, in what batches, towards what, and when it stops.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Duration, Loss, Model, Optimizer};
+
+/// Trains a network. All defaults are filled in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "TrainForm", into = "TrainForm")]
+pub struct Train {
+    /// What is trained.
+    pub model: Model,
+    /// How many logical workers train it.
+    pub workers: usize,
+    /// How they work together.
+    pub strategy: Strategy,
+    /// How long.
+    pub length: Length,
+    /// Samples per step.
+    pub batch: usize,
+    /// How gradients change weights; the network's own where not given.
+    pub optimizer: Option<Optimizer>,
+    /// The size of a step, over the optimizer's own.
+    pub learning_rate: Option<f32>,
+    /// What is made small; the network's own where not given.
+    pub loss: Option<Loss>,
+    /// How the size of a step changes.
+    pub schedule: Schedule,
+    /// How gradients are kept small.
+    pub clip: Option<Clip>,
+    /// When to stop early.
+    pub early_stop: Option<EarlyStop>,
+    /// Threads that compute; all cores where not given.
+    pub threads: Option<usize>,
+    /// How often the state is saved.
+    pub checkpoint: Checkpoint,
+}
+
+/// How long training goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// So many times over all samples.
+    Epochs(u32),
+    /// So many updates of the weights.
+    Steps(u64),
+}
+
+/// Training as a run file writes it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Train")]
+pub(crate) struct TrainForm {
+    /// What is trained. In the short form it stands beside `train` instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<Model>,
+    /// How many workers train the model together. More than one is not in this version yet.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 65_536))]
+    pub(crate) workers: usize,
+    /// How workers train one model together.
+    #[serde(default)]
+    pub(crate) strategy: Strategy,
+    /// How many times training goes over all samples. 1 unless `steps` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub(crate) epochs: Option<u32>,
+    /// How many times the weights are updated, instead of `epochs`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) steps: Option<u64>,
+    /// How many samples one update learns from.
+    #[serde(default = "thirty_two")]
+    #[schemars(range(min = 1, max = 65_536))]
+    pub(crate) batch: usize,
+    /// How gradients change weights: `adam`, or `{adam: {beta_1: 0.8}}`. The network's own unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) optimizer: Option<Optimizer>,
+    /// The size of an update. The optimizer's own unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+    pub(crate) learning_rate: Option<f32>,
+    /// What training makes small. The network's own unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) loss: Option<Loss>,
+    /// How the learning rate changes while training goes on.
+    #[serde(default)]
+    pub(crate) schedule: Schedule,
+    /// How large gradients are cut. Not at all unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) clip: Option<Clip>,
+    /// Stops when a metric no longer gets better. Never unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) early_stop: Option<EarlyStop>,
+    /// How many threads compute. All cores unless given; the result does not depend on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 4096))]
+    pub(crate) threads: Option<usize>,
+    /// How often training is saved, to be resumed from.
+    #[serde(default)]
+    pub(crate) checkpoint: Checkpoint,
+}
+
+/// How workers train one model together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(extend("x-later" = ["average", "all_reduce", "parameter_server"]))]
+pub enum Strategy {
+    /// One worker trains alone.
+    #[default]
+    Single,
+}
+
+/// How the learning rate changes while training goes on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Schedule {
+    /// It does not.
+    #[default]
+    Constant,
+    /// It rises, then falls along half a cosine until the last step.
+    Cosine {
+        /// Steps over which the rate rises from 0.
+        #[serde(default)]
+        warmup_steps: u64,
+        /// The share of the rate that is left at the end.
+        #[serde(default)]
+        #[schemars(range(min = 0, max = 1))]
+        final_share: f32,
+    },
+    /// It is multiplied by `rate` every `decay_steps` steps.
+    Exponential {
+        /// Steps after which the rate has been multiplied once.
+        #[schemars(range(min = 1))]
+        decay_steps: u64,
+        /// What it is multiplied by.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+        rate: f32,
+        /// Whether it falls in stairs rather than steadily.
+        #[serde(default)]
+        staircase: bool,
+    },
+    /// It is `rates[0]` until step `boundaries[0]`, then `rates[1]`, and so on.
+    Piecewise {
+        /// Steps after which the next rate begins, rising.
+        boundaries: Vec<u64>,
+        /// Learning rates: one more than boundaries.
+        rates: Vec<f32>,
+    },
+}
+
+/// How large gradients are cut before they change weights.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Clip {
+    /// All gradients together are scaled so that their length is at most this.
+    Norm(#[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e30))] f32),
+    /// Every element is cut to within plus and minus this.
+    Value(#[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e30))] f32),
+}
+
+/// Stops training when a metric no longer gets better.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EarlyStop {
+    /// The metric that is watched. `val_…` needs `data.validation`.
+    pub monitor: Monitor,
+    /// How many epochs without improvement are waited.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub patience: u32,
+    /// The least change that counts as an improvement.
+    #[schemars(range(min = 0))]
+    pub min_delta: f64,
+    /// Whether the best epoch's weights are kept, rather than the last one's.
+    pub restore_best: bool,
+}
+
+/// A metric that early stopping watches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Monitor {
+    /// The loss on the validation samples.
+    #[default]
+    ValLoss,
+    /// The accuracy on the validation samples.
+    ValAccuracy,
+    /// The loss on the training samples.
+    Loss,
+    /// The accuracy on the training samples.
+    Accuracy,
+}
+
+/// How often training is saved, to be resumed from. It is also saved after each epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Checkpoint {
+    /// How much work may be lost at most.
+    pub every: Duration,
+    /// How many checkpoints are kept.
+    #[schemars(range(min = 1, max = 1000))]
+    pub keep: u32,
+}
+
+impl Monitor {
+    /// Whether it is measured on validation samples.
+    pub fn needs_validation(self) -> bool {
+        matches!(self, Monitor::ValLoss | Monitor::ValAccuracy)
+    }
+}
+
+impl Default for EarlyStop {
+    fn default() -> Self {
+        EarlyStop {
+            monitor: Monitor::default(),
+            patience: 3,
+            min_delta: 0.0,
+            restore_best: true,
+        }
+    }
+}
+
+impl Default for Checkpoint {
+    fn default() -> Self {
+        Checkpoint {
+            every: Duration::from_secs(10),
+            keep: 3,
+        }
+    }
+}
+
+impl TryFrom<TrainForm> for Train {
+    type Error = &'static str;
+
+    fn try_from(form: TrainForm) -> Result<Self, &'static str> {
+        let length = match (form.epochs, form.steps) {
+            (Some(_), Some(_)) => return Err("`epochs` and `steps` are both given; keep one"),
+            (None, Some(steps)) => Length::Steps(steps),
+            (epochs, None) => Length::Epochs(epochs.unwrap_or(1)),
+        };
+        Ok(Train {
+            model: form.model.ok_or("`model` is missing")?,
+            workers: form.workers,
+            strategy: form.strategy,
+            length,
+            batch: form.batch,
+            optimizer: form.optimizer,
+            learning_rate: form.learning_rate,
+            loss: form.loss,
+            schedule: form.schedule,
+            clip: form.clip,
+            early_stop: form.early_stop,
+            threads: form.threads,
+            checkpoint: form.checkpoint,
+        })
+    }
+}
+
+impl From<Train> for TrainForm {
+    fn from(train: Train) -> Self {
+        let (epochs, steps) = match train.length {
+            Length::Epochs(epochs) => (Some(epochs), None),
+            Length::Steps(steps) => (None, Some(steps)),
+        };
+        TrainForm {
+            model: Some(train.model),
+            workers: train.workers,
+            strategy: train.strategy,
+            epochs,
+            steps,
+            batch: train.batch,
+            optimizer: train.optimizer,
+            learning_rate: train.learning_rate,
+            loss: train.loss,
+            schedule: train.schedule,
+            clip: train.clip,
+            early_stop: train.early_stop,
+            threads: train.threads,
+            checkpoint: train.checkpoint,
+        }
+    }
+}
+
+fn one() -> usize {
+    1
+}
+
+fn thirty_two() -> usize {
+    32
+}
