@@ -1,0 +1,39 @@
+# Where CI builds, and the few functions that stages share. Sourced in the root of the project.
+
+# Outside the clone, so that the next clone need not compile the world again.
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/trainyard"
+export CARGO_TARGET_DIR="$cache/ci-target"
+export CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never
+export PATH="$cache/tools/bin:$PATH"
+
+if [ -z "${TRAINYARD_CI_SCRATCH:-}" ]; then
+  TRAINYARD_CI_SCRATCH=$(mktemp -d)
+  export TRAINYARD_CI_SCRATCH
+  trap 'rm -rf "$TRAINYARD_CI_SCRATCH"' EXIT
+fi
+scratch=$TRAINYARD_CI_SCRATCH
+
+# count PASSED FAILED [SKIPPED]: what a stage tells about its tests.
+count() {
+  printf '%d %d %d\n' "$1" "$2" "${3:-0}" >>"$scratch/counts"
+}
+
+# tool NAME VERSION: a cargo tool from the registry, built once. Unoptimised: the tools wait for
+# files and for programs, and compile three times faster so.
+tool() {
+  if ! [ -x "$cache/tools/bin/$1" ] || ! "$cache/tools/bin/$1" --version | grep -qF "$2"; then
+    echo "installing $1 $2"
+    cargo install --quiet --locked --debug --root "$cache/tools" --target-dir "$scratch/tools" "$1@$2"
+  fi
+}
+
+# Each clone leaves its own copy of our crates in the shared target folder.
+keep_cache_small() {
+  local limit_mb=12000 used_mb
+  mkdir -p "$CARGO_TARGET_DIR"
+  used_mb=$(du -sm "$CARGO_TARGET_DIR" | cut -f1)
+  if ((used_mb > limit_mb)); then
+    echo "the cache holds $used_mb MB; starting afresh"
+    rm -rf "$CARGO_TARGET_DIR"
+  fi
+}
