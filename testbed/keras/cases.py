@@ -1,0 +1,137 @@
+"""What is recorded: small networks with one batch each, and optimizers with ten steps each.
+
+A case is plain data in the run file's own words (layers with Keras' names and arguments), so that
+the recorder builds it with real Keras and the Rust test builds it with our engine.
+"""
+
+import random
+
+# The tensor numbers of a case's samples in `formula`; weights are numbered from the first on.
+SAMPLES = 500
+
+
+def networks() -> list[dict]:
+    """Every network: the built-in ones, one for each thing that can go wrong, and random ones."""
+    return [*builtin(), *chosen(), *(drawn(random.Random(seed), seed) for seed in range(12))]
+
+
+def case(name: str, shape: list[int], layers: list[dict], **more) -> dict:
+    """A network on a batch. `salt` shifts the formula; `input` is bytes (over 255) or floats."""
+    return {
+        "name": name, "shape": shape, "layers": layers,
+        "batch": 8, "input": "floats", "reduction": "mean", "salt": 0, **more,
+    }
+
+
+def dense(units: int, activation: str = "linear", **more) -> dict:
+    return {"Dense": {"units": units, "activation": activation, **more}}
+
+
+def conv(filters: int, size, activation: str = "linear", **more) -> dict:
+    return {"Conv2D": {"filters": filters, "kernel_size": size, "activation": activation, **more}}
+
+
+def pool(size, **more) -> dict:
+    return {"MaxPooling2D": {"pool_size": size, **more}}
+
+
+def flatten() -> dict:
+    return {"Flatten": {}}
+
+
+def builtin() -> list[dict]:
+    """The built-in networks without dropout. The summed loss has fewer hidden units only to keep
+    the recording small."""
+    def mlp(hidden: int) -> list[dict]:
+        return [dense(hidden, "relu"), dense(10, "softmax")]
+
+    cnn = [conv(32, [3, 3], "relu"), conv(64, [3, 3], "relu"), pool([2, 2]), flatten(),
+           dense(10, "softmax")]
+    return [
+        case("mnist-mlp", [784], mlp(100), input="bytes", batch=16, network="mnist-mlp"),
+        case("mnist-mlp-sum", [784], mlp(10), input="bytes", batch=16, reduction="sum"),
+        # With this salt no sum before a ReLU, and no two in a pool, are so close that rounding
+        # decides which way the gradient goes.
+        case("mnist-cnn", [28, 28, 1], cnn, input="bytes", network="mnist-cnn", salt=100),
+    ]
+
+
+def chosen() -> list[dict]:
+    """One network for each layer option that a kernel may get wrong."""
+    out = [flatten(), dense(5, "softmax")]
+    dense_cases = [
+        case(f"dense-{activation}", [19], [dense(23, activation), dense(7, activation), dense(6, "softmax")])
+        for activation in ["linear", "relu", "sigmoid", "tanh", "softmax"]
+    ]
+    return dense_cases + [
+        case("dense-no-bias", [9], [dense(33, "tanh", use_bias=False), dense(3, "softmax", use_bias=False)]),
+        case("dense-one-sample", [21], [dense(8, "relu"), dense(4, "softmax")], batch=1),
+        case("dense-sum", [21], [dense(8, "tanh"), dense(4, "softmax")], reduction="sum", batch=11),
+        case("activation-alone", [12], [dense(17), {"Activation": {"activation": "sigmoid"}}, dense(6),
+                                        {"Activation": {"activation": "softmax"}}]),
+        case("conv-valid", [9, 8, 3], [conv(5, [3, 3], "relu"), conv(6, [2, 3], "tanh"), *out]),
+        case("conv-same", [7, 6, 2], [conv(4, [3, 3], "relu", padding="same"),
+                                      conv(3, [4, 2], padding="same"), *out]),
+        case("conv-strides", [11, 10, 2], [conv(5, [3, 3], "sigmoid", strides=[2, 2]),
+                                           conv(4, [2, 2], strides=[1, 2]), *out]),
+        case("conv-strides-same", [10, 13, 1], [conv(6, [3, 3], "relu", strides=[2, 3], padding="same"),
+                                                conv(4, [5, 5], strides=[2, 2], padding="same"), *out]),
+        case("conv-1x1", [5, 5, 7], [conv(9, [1, 1], "relu"), conv(2, [1, 1], strides=[2, 2]), *out]),
+        case("conv-no-bias", [6, 6, 3], [conv(8, [3, 3], "relu", use_bias=False), *out]),
+        case("pool-valid", [9, 11, 2], [conv(4, [2, 2]), pool([2, 2]), *out]),
+        case("pool-same", [9, 7, 2], [conv(4, [3, 3], padding="same"), pool([2, 2], padding="same"), *out]),
+        case("pool-overlap", [10, 9, 1], [conv(5, [3, 3]), pool([3, 3], strides=[2, 2]), *out]),
+        case("pool-overlap-same", [8, 9, 1], [conv(5, [3, 3]), pool([3, 3], strides=[2, 1], padding="same"),
+                                              conv(3, [2, 2]), *out]),
+        case("pool-gaps", [12, 12, 1], [conv(3, [3, 3], "tanh"), pool([2, 2], strides=[3, 3]), *out]),
+    ]
+
+
+def drawn(draw: random.Random, seed: int) -> dict:
+    """A random stack of convolutions, pools and dense layers."""
+    shape = [draw.randint(6, 13), draw.randint(6, 13), draw.randint(1, 4)]
+    layers = []
+    side = min(shape[:2])
+    for _ in range(draw.randint(1, 3)):
+        size = [draw.randint(1, min(4, side)), draw.randint(1, min(4, side))]
+        strides = [draw.randint(1, 2), draw.randint(1, 2)]
+        padding = draw.choice(["valid", "same"])
+        if layers and draw.random() < 0.4:
+            layers.append(pool(size, strides=strides, padding=padding))
+        else:
+            activation = draw.choice(["linear", "relu", "sigmoid", "tanh"])
+            layers.append(conv(draw.randint(1, 12), size, activation, strides=strides, padding=padding))
+        side = (side if padding == "same" else side - max(size) + 1) // max(strides)
+        if side < 2:
+            break
+    layers.append(flatten())
+    if draw.random() < 0.5:
+        layers.append(dense(draw.randint(1, 20), draw.choice(["relu", "tanh"])))
+    layers.append(dense(draw.randint(2, 12), "softmax"))
+    return case(f"random-{seed}", shape, layers, batch=draw.randint(1, 12), salt=seed,
+                reduction=draw.choice(["mean", "sum"]), input=draw.choice(["floats", "bytes"]))
+
+
+def optimizers() -> list[dict]:
+    """Optimizers by Keras' names and arguments, with our names for clipping. `halve_after` halves
+    the learning rate from that step on."""
+    rules = {
+        "sgd": {"sgd": {"learning_rate": 0.01}},
+        "sgd-momentum": {"sgd": {"learning_rate": 0.05, "momentum": 0.9}},
+        "sgd-nesterov": {"sgd": {"learning_rate": 0.02, "momentum": 0.8, "nesterov": True}},
+        "adam": {"adam": {}},
+        "adam-other": {"adam": {"learning_rate": 0.03, "beta_1": 0.7, "beta_2": 0.95, "epsilon": 1e-3}},
+        "rmsprop": {"rmsprop": {}},
+        "rmsprop-other": {"rmsprop": {"learning_rate": 0.02, "rho": 0.7, "epsilon": 1e-2}},
+        "rmsprop-momentum": {"rmsprop": {"learning_rate": 0.005, "momentum": 0.6}},
+    }
+    variants = {
+        "": {},
+        "-norm": {"clip": {"norm": 1.5}},
+        "-value": {"clip": {"value": 0.25}},
+        "-halved": {"halve_after": 5},
+    }
+    return [
+        {"name": name + suffix, "optimizer": rule, "clip": None, "halve_after": None, **variant}
+        for name, rule in rules.items() for suffix, variant in variants.items()
+    ]

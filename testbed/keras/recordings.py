@@ -1,0 +1,34 @@
+"""Proves that the committed recordings are what real Keras computes."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+from safetensors.numpy import load_file
+
+import cases
+import record
+import results
+from check import Check, near
+
+
+def checks(real: SimpleNamespace) -> Iterator[Check]:
+    gradients = load_file(record.FIXTURES / "gradients.safetensors")
+    steps = load_file(record.FIXTURES / "optimizers.safetensors")
+
+    def definitions() -> None:
+        committed = (record.FIXTURES / "cases.json").read_text()
+        assert committed == record.definitions(), "cases.json is not what cases.py says; run record.py"
+
+    def same(fresh: dict, committed: dict, tolerance: float) -> None:
+        for name, value in fresh.items():
+            near(name, value, committed[name], tolerance)
+
+    yield Check("the committed cases are those of cases.py", definitions)
+    for case in cases.networks():
+        yield Check(f"{case['name']}: loss and gradients as recorded",
+                    lambda case=case: same(results.network(real, case, "float64"), gradients, 1e-6))
+        yield Check(f"{case['name']}: Keras in float32 meets the bar set for us",
+                    lambda case=case: same(results.network(real, case, "float32"), gradients, 1e-5))
+    for case in cases.optimizers():
+        yield Check(f"{case['name']}: ten steps as recorded",
+                    lambda case=case: same(results.optimizer(real, case), steps, 1e-6))

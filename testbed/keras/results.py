@@ -1,0 +1,69 @@
+"""What real Keras computes for a case."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+import cases
+import formula
+
+# An optimizer's weights lie in two variables, so that clipping by the norm of all shows.
+LENGTHS = (37, 11)
+STEPS = 10
+
+
+def build(backend: SimpleNamespace, case: dict, dtype: str):
+    """The case's network with weights by formula."""
+    layers = backend.keras.layers
+    stack = [layers.Input(case["shape"], dtype=dtype)]
+    for layer in case["layers"]:
+        (name, arguments), = layer.items()
+        stack.append(getattr(layers, name)(**arguments, dtype=dtype))
+    model = backend.keras.Sequential(stack)
+    for number, variable in enumerate(model.trainable_variables):
+        variable.assign(formula.weight(case["salt"] + number, tuple(variable.shape)))
+    return model
+
+
+def samples(case: dict) -> np.ndarray:
+    tensor = cases.SAMPLES + case["salt"]
+    count = case["batch"] * int(np.prod(case["shape"]))
+    if case["input"] == "bytes":
+        x = formula.pixels(tensor, count).astype(np.float32) * np.float32(1 / 255)
+    else:
+        x = formula.floats(tensor, count)
+    return x.reshape([case["batch"], *case["shape"]])
+
+
+def network(backend: SimpleNamespace, case: dict, dtype: str) -> dict[str, np.ndarray]:
+    """The loss of a batch as reduced, and the gradient of every weight, computed in `dtype`."""
+    model = build(backend, case, dtype)
+    reduction = {"mean": "sum_over_batch_size", "sum": "sum"}[case["reduction"]]
+    loss_of = backend.keras.losses.SparseCategoricalCrossentropy(reduction=reduction, dtype=dtype)
+    y = formula.labels(case["batch"], model.output_shape[-1])
+    with backend.tf.GradientTape() as tape:
+        loss = loss_of(y, model(samples(case).astype(dtype), training=True))
+    gradients = tape.gradient(loss, [v.value for v in model.trainable_variables])
+    results = {f"{case['name']}/loss": loss.numpy().reshape(1)}
+    for number, gradient in enumerate(gradients):
+        results[f"{case['name']}/{number}"] = gradient.numpy()
+    return {name: value.astype(np.float32) for name, value in results.items()}
+
+
+def optimizer(backend: SimpleNamespace, case: dict) -> dict[str, np.ndarray]:
+    """The weights after each of ten steps."""
+    keras = backend.keras
+    (name, arguments), = case["optimizer"].items()
+    clip = {{"norm": "global_clipnorm", "value": "clipvalue"}[k]: v for k, v in (case["clip"] or {}).items()}
+    rule = {"sgd": keras.optimizers.SGD, "adam": keras.optimizers.Adam, "rmsprop": keras.optimizers.RMSprop}[name]
+    rule = rule(**arguments, **clip)
+    cut = LENGTHS[0]
+    start = formula.start(sum(LENGTHS))
+    variables = [keras.Variable(part) for part in np.split(start, [cut])]
+    rate, after = float(rule.learning_rate), []
+    for step in range(STEPS):
+        if case["halve_after"] is not None and step >= case["halve_after"]:
+            rule.learning_rate = rate / 2
+        rule.apply(np.split(formula.gradient(step, sum(LENGTHS)), [cut]), variables)
+        after.append(np.concatenate([variable.numpy() for variable in variables]))
+    return {case["name"]: np.stack(after)}

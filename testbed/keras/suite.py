@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+"""Proves recordings and files against real Keras, numpy and safetensors."""
+
+import argparse
+import pathlib
+import sys
+import tempfile
+
+import backend
+import files
+import recordings
+from check import run
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", type=pathlib.Path, help="the trainyard binary; without it, checks of its files are skipped")
+    binary = parser.parse_args().bin
+    if binary and not binary.is_file():
+        parser.error(f"there is no binary at {binary}; build it with `cargo build --release`")
+    real = backend.load()
+    with tempfile.TemporaryDirectory() as folder:
+        ours = files.Binary(binary and binary.resolve(), pathlib.Path(folder))
+        good = run([*recordings.checks(real), *files.checks(real, ours)])
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
