@@ -1,1 +1,33 @@
 //! Sources become a dataset; a dataset becomes seeded batches.
+//!
+//! A source is a built-in name or a path ([`facts`], [`load`]). [`prepare`] writes it as a dataset:
+//! shards, splits and a [`Manifest`] with counts and hashes. A logical worker opens its shard and
+//! takes [`Batches`] from it. [`write_shards`] makes the plain npz files S0's and S2's components
+//! hand to each other.
+//!
+//! Which sample goes where and when is a pure function of the seed; no file is trusted.
+
+mod batches;
+mod error;
+mod fetch;
+mod folder;
+pub mod idx;
+mod known;
+mod manifest;
+mod npy;
+pub mod npz;
+mod prepare;
+mod samples;
+mod shards;
+mod source;
+mod split;
+mod xy;
+
+pub use batches::{Batch, Batches, Order, steps_per_epoch};
+pub use error::{DataError, Result};
+pub use manifest::{Manifest, Origin, Part};
+pub use prepare::prepare;
+pub use samples::{Samples, Values, View};
+pub use shards::{Assign, write_shards};
+pub use source::{Dataset, Facts, Places, Progress, facts, load};
+pub use split::split;

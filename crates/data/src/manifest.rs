@@ -1,0 +1,192 @@
+//! A prepared dataset: a folder of npz files and `manifest.json`, which is written last and says
+//! what they hold. A folder without it is no dataset, whatever else lies there.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use spec::Split;
+
+use crate::error::{DataError, Result};
+use crate::npz::Archive;
+use crate::samples::Samples;
+
+/// The version of the manifest this writes, and the only one it reads.
+pub(crate) const VERSION: u32 = 1;
+
+/// The manifest's file name.
+pub(crate) const FILE: &str = "manifest.json";
+
+/// No manifest is larger.
+const MOST: u64 = 64 << 20;
+
+/// What a prepared dataset holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The version of this file's form.
+    pub version: u32,
+    /// What it was made from.
+    pub origin: Origin,
+    /// The shape of one sample.
+    pub shape: Vec<usize>,
+    /// How many classes there are.
+    pub classes: usize,
+    /// What the classes are called.
+    pub labels: Vec<String>,
+    /// What a value is multiplied with before a network sees it.
+    pub scale: f32,
+    /// The training shards, by rank.
+    pub train: Vec<Part>,
+    /// What was held out for validation.
+    pub validation: Option<Part>,
+    /// What is tested on.
+    pub test: Option<Part>,
+    /// The folder it lies in.
+    #[serde(skip)]
+    pub(crate) dir: PathBuf,
+}
+
+/// What a dataset was made from. Equal origins give equal datasets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// The source as the run file names it.
+    pub name: String,
+    /// SHA-256 over the source's training samples.
+    pub train_sha256: String,
+    /// SHA-256 over the source's test samples.
+    pub test_sha256: Option<String>,
+    /// The seed that dealt the samples out.
+    pub seed: u64,
+    /// How many samples were held out.
+    pub validation: usize,
+    /// Whether the shares of the classes were kept.
+    pub stratify: bool,
+    /// Into how many shards.
+    pub shards: usize,
+}
+
+/// One file of a dataset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Its name in the folder.
+    pub file: String,
+    /// How many samples it holds.
+    pub samples: usize,
+    /// How many of each class.
+    pub per_class: Vec<u64>,
+    /// SHA-256 over its samples (see [`Samples::sha256`]).
+    pub sha256: String,
+}
+
+impl Manifest {
+    /// Opens a prepared dataset. Its samples are checked when they are read.
+    pub fn open(dir: &Path) -> Result<Manifest> {
+        let path = dir.join(FILE);
+        let file = File::open(&path).map_err(DataError::io("read", &path))?;
+        let mut text = String::new();
+        file.take(MOST)
+            .read_to_string(&mut text)
+            .map_err(DataError::io("read", &path))?;
+        let mut manifest: Manifest = serde_json::from_str(&text).map_err(|error| {
+            DataError::malformed(format!("{error}; prepare the data again")).in_file(&path)
+        })?;
+        let parts = manifest.parts();
+        if manifest.version != VERSION || manifest.train.is_empty() {
+            return Err(DataError::malformed(format!(
+                "is of version {}, and this program reads {VERSION}; prepare the data again",
+                manifest.version
+            ))
+            .in_file(&path));
+        }
+        // Names come from a file: they must not lead out of the folder.
+        if let Some(part) = parts.into_iter().find(|part| !is_plain(&part.file)) {
+            return Err(DataError::malformed(format!(
+                "names the file `{}`, which is not one in this folder",
+                part.file
+            ))
+            .in_file(&path));
+        }
+        manifest.dir = dir.to_owned();
+        Ok(manifest)
+    }
+
+    /// Reads and checks the samples a logical worker trains on.
+    pub fn shard(&self, rank: usize) -> Result<Samples> {
+        let part = self.train.get(rank).ok_or_else(|| {
+            DataError::Impossible(format!(
+                "there is no shard {rank}: {} has {} shards, numbered from 0",
+                self.dir.display(),
+                self.train.len()
+            ))
+        })?;
+        self.read(part)
+    }
+
+    /// Reads and checks the samples of a split. Training samples are put together again, shard
+    /// after shard.
+    pub fn split(&self, split: Split) -> Result<Samples> {
+        let part = match split {
+            Split::Train => return self.read_all(),
+            Split::Validation => self.validation.as_ref(),
+            Split::Test => self.test.as_ref(),
+        };
+        let part = part.ok_or_else(|| {
+            let (name, hint) = match split {
+                Split::Validation => ("validation", "set `data.validation` to hold some out"),
+                _ => ("test", "evaluate on `validation` or `train` instead"),
+            };
+            DataError::Impossible(format!(
+                "`{}` has no {name} samples; {hint}",
+                self.origin.name
+            ))
+        })?;
+        self.read(part)
+    }
+
+    /// How many samples are trained on, all shards together.
+    pub fn train_samples(&self) -> usize {
+        self.train.iter().map(|part| part.samples).sum()
+    }
+
+    /// All files, training shards first.
+    pub(crate) fn parts(&self) -> Vec<&Part> {
+        let rest = self.validation.iter().chain(&self.test);
+        self.train.iter().chain(rest).collect()
+    }
+
+    /// Reads one file and checks it against what is written of it here.
+    pub(crate) fn read(&self, part: &Part) -> Result<Samples> {
+        let path = self.dir.join(&part.file);
+        let mut archive = Archive::open(&path)?;
+        let y = archive.labels("y")?;
+        let x = archive.array("x")?.values;
+        let samples = Samples::new(self.shape.clone(), x, y, Some(self.classes))
+            .map_err(|error| error.in_file(&path))?;
+        if samples.len() != part.samples || samples.sha256() != part.sha256 {
+            return Err(DataError::malformed(
+                "is not the file that was prepared: its samples have another hash than the \
+                 manifest says; remove the folder and prepare the data again",
+            )
+            .in_file(&path));
+        }
+        Ok(samples)
+    }
+
+    fn read_all(&self) -> Result<Samples> {
+        let mut whole = self.read(&self.train[0])?;
+        for part in &self.train[1..] {
+            let next = self.read(part)?;
+            whole.x.extend(next.x.view());
+            whole.y.extend_from_slice(&next.y);
+        }
+        Ok(whole)
+    }
+}
+
+fn is_plain(name: &str) -> bool {
+    Path::new(name).file_name().is_some_and(|file| file == name)
+}

@@ -1,0 +1,290 @@
+//! Many arrays in one file (`.npz`): a zip of `.npy` files, as `numpy.savez` writes it and
+//! `numpy.load` reads it.
+//!
+//! Everything a file claims is checked against what it holds before memory is spent on it: the
+//! number of arrays, each header's length and shape, stored and unpacked sizes and their ratio.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read, Seek, Write};
+use std::path::Path;
+
+use zip::read::ZipArchive;
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use crate::error::{DataError, Result};
+use crate::npy;
+pub use crate::npy::{Header, Kind};
+use crate::samples::{Samples, Values, View};
+
+/// How much a file may ask for.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Arrays in one file.
+    pub arrays: usize,
+    /// Bytes of one array's header.
+    pub header: usize,
+    /// Bytes of one array, unpacked.
+    pub bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            arrays: 64,
+            header: 64 << 10,
+            bytes: 64 << 30,
+        }
+    }
+}
+
+/// No deflated byte stands for more than this many; a claim beyond it is a lie.
+const DEFLATE_MOST: u64 = 1032;
+
+/// Room is made at once for this many times the packed size; real data seldom packs better.
+const LIKELY_RATIO: u64 = 16;
+
+/// One array, read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    /// Its shape, outermost first.
+    pub shape: Vec<usize>,
+    /// Its elements: bytes stay bytes, all else is 32-bit floats.
+    pub values: Values,
+}
+
+/// An open `.npz` file.
+#[derive(Debug)]
+pub struct Archive<R> {
+    zip: ZipArchive<R>,
+    limits: Limits,
+    place: String,
+}
+
+/// Reads every array of a file in memory, with its name.
+pub fn read(bytes: &[u8], limits: &Limits) -> Result<Vec<(String, Array)>> {
+    let mut archive = Archive::new(Cursor::new(bytes), *limits, "npz")?;
+    let names = archive.names();
+    names
+        .into_iter()
+        .map(|name| archive.array(&name).map(|array| (name, array)))
+        .collect()
+}
+
+impl Archive<BufReader<File>> {
+    /// Opens a file on disk.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(DataError::io("read", path))?;
+        let place = path.display().to_string();
+        Archive::new(BufReader::new(file), Limits::default(), &place)
+    }
+}
+
+impl<R: Read + Seek> Archive<R> {
+    /// Opens anything that can be read at any place. `place` is what errors call it.
+    pub fn new(reader: R, limits: Limits, place: &str) -> Result<Self> {
+        let broken = |error: ZipError| {
+            DataError::malformed(format!(
+                "is not a whole .npz file ({error}); write it with numpy.savez, or fetch it again"
+            ))
+            .in_place(place)
+        };
+        let mut zip = ZipArchive::new(reader).map_err(broken)?;
+        if zip.len() > limits.arrays {
+            return Err(DataError::malformed(format!(
+                "holds {} arrays; the limit is {}",
+                zip.len(),
+                limits.arrays
+            ))
+            .in_place(place));
+        }
+        if zip.has_duplicate_names() || zip.has_overlapping_files().map_err(broken)? {
+            return Err(DataError::malformed(
+                "holds arrays that share a name or bytes; no program writes that by mistake",
+            )
+            .in_place(place));
+        }
+        Ok(Archive {
+            zip,
+            limits,
+            place: place.to_owned(),
+        })
+    }
+
+    /// The names of the arrays, in the file's order.
+    pub fn names(&self) -> Vec<String> {
+        let names = self.zip.file_names().filter_map(|name| name.ok());
+        names
+            .map(|name| name.strip_suffix(".npy").unwrap_or(&name).to_owned())
+            .collect()
+    }
+
+    /// Whether there is an array of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.zip.index_for_name(&format!("{name}.npy")).is_some()
+    }
+
+    /// What an array says of itself.
+    pub fn header(&mut self, name: &str) -> Result<Header> {
+        self.with(name, |header, _, _| Ok(header))
+    }
+
+    /// Reads an array as values.
+    pub fn array(&mut self, name: &str) -> Result<Array> {
+        self.with(name, |header, reader, likely| {
+            let values = npy::read_values(reader, &header, likely)?;
+            at_end(reader)?;
+            Ok(Array {
+                shape: header.shape,
+                values,
+            })
+        })
+    }
+
+    /// Reads an array of shape (n) or (n, 1) as labels.
+    pub fn labels(&mut self, name: &str) -> Result<Vec<u32>> {
+        self.with(name, |header, reader, likely| {
+            if !matches!(header.shape[..], [_] | [_, 1]) {
+                return Err(DataError::malformed(format!(
+                    "has shape {:?}; labels are one whole number for each sample, not one-hot rows",
+                    header.shape
+                )));
+            }
+            let labels = npy::read_labels(reader, &header, likely)?;
+            at_end(reader)?;
+            Ok(labels)
+        })
+    }
+
+    /// Opens an array, checks what it claims, and hands its elements on.
+    fn with<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Header, &mut dyn Read, usize) -> Result<T>,
+    ) -> Result<T> {
+        let (limits, place) = (self.limits, self.place.clone());
+        let listed = self.names().join(", ");
+        let result = match self.entry(name) {
+            Ok(mut entry) => {
+                let (packed, size) = (entry.compressed_size(), entry.size());
+                check_sizes(packed, size, &limits).and_then(|()| {
+                    let (header, before) = Header::read(&mut entry, limits.header)?;
+                    let bytes = header.bytes().and_then(|bytes| bytes.checked_add(before));
+                    if bytes != Some(size) {
+                        return Err(DataError::malformed(format!(
+                            "has shape {:?}, which does not fit its {size} bytes; the file is \
+                             damaged, fetch or write it again",
+                            header.shape
+                        )));
+                    }
+                    let likely = packed.saturating_mul(LIKELY_RATIO).min(size);
+                    let likely = likely as usize / header.kind.width();
+                    read(header, &mut entry, likely)
+                })
+            }
+            Err(ZipError::FileNotFound) => Err(DataError::malformed(format!(
+                "is not in this file; it holds {listed}"
+            ))),
+            Err(error) => Err(DataError::malformed(format!("cannot be read: {error}"))),
+        };
+        result.map_err(|error| error.in_place(name).in_place(&place))
+    }
+
+    fn entry(&mut self, name: &str) -> zip::result::ZipResult<zip::read::ZipFile<'_, R>> {
+        let index = self
+            .zip
+            .index_for_name(&format!("{name}.npy"))
+            .or_else(|| self.zip.index_for_name(name))
+            .ok_or(ZipError::FileNotFound)?;
+        self.zip.by_index(index)
+    }
+}
+
+fn check_sizes(packed: u64, size: u64, limits: &Limits) -> Result<()> {
+    if size > limits.bytes {
+        return Err(DataError::malformed(format!(
+            "unpacks to {size} bytes; the limit is {}",
+            limits.bytes
+        )));
+    }
+    if size / DEFLATE_MOST > packed {
+        return Err(DataError::malformed(format!(
+            "claims to unpack {packed} bytes to {size}, which is impossible; the file is damaged"
+        )));
+    }
+    Ok(())
+}
+
+/// Reads past the last element: this is where the checksum is compared.
+fn at_end(reader: &mut dyn Read) -> Result<()> {
+    match reader.read(&mut [0]) {
+        Ok(0) => Ok(()),
+        Ok(_) => Err(DataError::malformed("goes on after its last element")),
+        Err(error) => Err(DataError::malformed(format!(
+            "is damaged ({error}); fetch or write it again"
+        ))),
+    }
+}
+
+/// Writes arrays as an `.npz` file that numpy reads: stored, not packed, and always the same bytes.
+///
+/// # Panics
+/// When an array's elements do not fill its shape.
+pub fn write<W: Write + Seek>(writer: W, arrays: &[(&str, &[usize], View<'_>)]) -> io::Result<W> {
+    let mut zip = ZipWriter::new(writer);
+    for &(name, shape, values) in arrays {
+        start(&mut zip, name, Header::of(shape, values))?;
+        assert_eq!(
+            values.len(),
+            shape.iter().product::<usize>(),
+            "`{name}` fills its shape"
+        );
+        values.bytes(|bytes| zip.write_all(bytes))?;
+    }
+    Ok(zip.finish()?)
+}
+
+/// Writes the samples with these numbers as `x` and `y`, without gathering them first.
+/// `shape` is that of one sample in the file.
+pub(crate) fn write_samples<W: Write + Seek>(
+    writer: W,
+    samples: &Samples,
+    indices: &[u32],
+    shape: &[usize],
+) -> io::Result<W> {
+    let mut zip = ZipWriter::new(writer);
+    let whole = [&[indices.len()], shape].concat();
+    start(&mut zip, "x", Header::of(&whole, samples.x.view()))?;
+    for &index in indices {
+        let row = samples.rows(index as usize..index as usize + 1);
+        row.bytes(|bytes| zip.write_all(bytes))?;
+    }
+    // Labels are bytes where they fit, as in every published MNIST.
+    let small = samples.classes <= 256;
+    let header = Header {
+        kind: if small { Kind::U8 } else { Kind::U32 },
+        shape: vec![indices.len()],
+    };
+    start(&mut zip, "y", header.clone())?;
+    let mut labels = Vec::with_capacity(indices.len() * header.kind.width());
+    for &index in indices {
+        let label = samples.y[index as usize].to_le_bytes();
+        labels.extend_from_slice(&label[..header.kind.width()]);
+    }
+    zip.write_all(&labels)?;
+    Ok(zip.finish()?)
+}
+
+/// Starts an array: its name and header.
+fn start<W: Write + Seek>(zip: &mut ZipWriter<W>, name: &str, header: Header) -> io::Result<()> {
+    // Zip's large form for what may pass 4 GiB with header and all.
+    let large = header.bytes().is_none_or(|bytes| bytes > 4_000_000_000);
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .last_modified_time(DateTime::default())
+        .unix_permissions(0o644)
+        .large_file(large);
+    zip.start_file(format!("{name}.npy"), options)?;
+    header.write(zip)
+}

@@ -1,0 +1,177 @@
+//! Writing a dataset: shards, splits, and the manifest last.
+//!
+//! A process that is killed leaves files without a manifest, and the next one writes them again.
+//! Where a manifest of equal origin lies with files that are whole, nothing is done.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use spec::Prepare;
+
+use crate::error::{DataError, Result};
+use crate::manifest::{FILE, Manifest, Origin, Part, VERSION};
+use crate::npz;
+use crate::samples::Samples;
+use crate::source::{self, Places, Progress, Raw};
+use crate::split;
+
+/// Writes a source as a dataset into `dest`, or finds that it is there already.
+pub fn prepare(
+    prepare: &Prepare,
+    seed: u64,
+    places: &Places,
+    dest: &Path,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Manifest> {
+    let raw = source::load_raw(&prepare.data, places, progress)?;
+    let (kept, held) = source::hold_out(&prepare.data, &raw.train, seed)?;
+    let origin = Origin {
+        name: prepare.data.from.clone(),
+        train_sha256: raw.train.sha256(),
+        test_sha256: raw.test.as_ref().map(Samples::sha256),
+        seed,
+        validation: held.len(),
+        stratify: prepare.data.stratify,
+        shards: prepare.shards,
+    };
+    if let Some(manifest) = existing(dest, &origin, &raw.labels) {
+        return Ok(manifest);
+    }
+    let shards = deal(&raw.train, &kept, prepare, seed)?;
+    std::fs::create_dir_all(dest).map_err(DataError::io("create", dest))?;
+    forget(dest)?;
+    write(
+        &Draft {
+            raw,
+            shards,
+            held,
+            origin,
+        },
+        dest,
+        progress,
+    )
+}
+
+/// What is to be written.
+struct Draft {
+    raw: Raw,
+    /// Numbers of training samples, by shard.
+    shards: Vec<Vec<u32>>,
+    /// Numbers of those held out.
+    held: Vec<u32>,
+    origin: Origin,
+}
+
+/// The dataset in `dest`, if it is whole and the one that would be written.
+fn existing(dest: &Path, origin: &Origin, labels: &[String]) -> Option<Manifest> {
+    let manifest = Manifest::open(dest).ok()?;
+    let equal = manifest.origin == *origin && manifest.labels == labels;
+    let whole = || {
+        manifest
+            .parts()
+            .into_iter()
+            .all(|part| manifest.read(part).is_ok())
+    };
+    (equal && whole()).then_some(manifest)
+}
+
+/// Deals the kept training samples out to shards.
+fn deal(train: &Samples, kept: &[u32], prepare: &Prepare, seed: u64) -> Result<Vec<Vec<u32>>> {
+    let labels: Option<Vec<u32>> = prepare
+        .data
+        .stratify
+        .then(|| kept.iter().map(|&index| train.y[index as usize]).collect());
+    let key = source::shard_key(seed);
+    let mut shards = split::split(kept.len(), prepare.shards, labels.as_deref(), key)?;
+    for place in shards.iter_mut().flatten() {
+        *place = kept[*place as usize];
+    }
+    Ok(shards)
+}
+
+/// Removes an old manifest before its files are replaced, so that no one believes it.
+fn forget(dest: &Path) -> Result<()> {
+    let path = dest.join(FILE);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(DataError::io("remove", &path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn write(draft: &Draft, dest: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Manifest> {
+    let train = &draft.raw.train;
+    let shards = draft.shards.len();
+    let total =
+        shards + usize::from(!draft.held.is_empty()) + usize::from(draft.raw.test.is_some());
+    let mut done = 0;
+    let mut part = |file: &str, samples: &Samples, indices: &[u32]| {
+        progress(Progress::Writing { file, done, total });
+        done += 1;
+        write_part(dest, file, samples, indices)
+    };
+    let mut written = Vec::new();
+    for (rank, shard) in draft.shards.iter().enumerate() {
+        let file = format!("train-{rank:05}-of-{shards:05}.npz");
+        written.push(part(&file, train, shard)?);
+    }
+    let validation = match draft.held.is_empty() {
+        true => None,
+        false => Some(part("validation.npz", train, &draft.held)?),
+    };
+    let test = match &draft.raw.test {
+        None => None,
+        Some(test) => {
+            let all: Vec<u32> = (0..test.len() as u32).collect();
+            Some(part("test.npz", test, &all)?)
+        }
+    };
+    let manifest = Manifest {
+        version: VERSION,
+        origin: draft.origin.clone(),
+        shape: train.shape.clone(),
+        classes: train.classes,
+        labels: draft.raw.labels.clone(),
+        scale: train.scale(),
+        train: written,
+        validation,
+        test,
+        dir: dest.to_owned(),
+    };
+    let mut text = serde_json::to_vec_pretty(&manifest).expect("a manifest is plain data");
+    text.push(b'\n');
+    store::publish(&dest.join(FILE), |out| out.write_all(&text))?;
+    Ok(manifest)
+}
+
+/// Writes one file and says what it holds.
+fn write_part(dest: &Path, file: &str, samples: &Samples, indices: &[u32]) -> Result<Part> {
+    write_npz(&dest.join(file), samples, indices, &samples.shape)?;
+    let mut per_class = vec![0; samples.classes];
+    for &index in indices {
+        per_class[samples.y[index as usize] as usize] += 1;
+    }
+    Ok(Part {
+        file: file.to_owned(),
+        samples: indices.len(),
+        per_class,
+        sha256: samples.sha256_of(indices.iter().copied()),
+    })
+}
+
+/// Writes the samples with these numbers to a file that is there whole or not at all.
+pub(crate) fn write_npz(
+    path: &Path,
+    samples: &Samples,
+    indices: &[u32],
+    shape: &[usize],
+) -> Result<()> {
+    let part = path.with_extension("npz.part");
+    File::create(&part)
+        .and_then(|file| npz::write_samples(BufWriter::new(file), samples, indices, shape))
+        .and_then(|mut file| file.flush())
+        .map_err(DataError::io("write", &part))?;
+    Ok(store::publish_file(&part, path)?)
+}

@@ -1,0 +1,287 @@
+//! Where samples come from: a built-in name, a folder of idx files, or an npz file.
+
+use std::path::{Path, PathBuf};
+
+use random::{Key, Purpose};
+use spec::{Data, Holdout};
+
+use crate::error::{DataError, Result};
+use crate::folder::{self, Folder};
+use crate::known::{self, Known};
+use crate::samples::Samples;
+use crate::{fetch, idx, split, xy};
+
+/// Where things are on this machine, and what may be done.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The folder for what is fetched once and used again.
+    pub cache: PathBuf,
+    /// Whether nothing may be fetched.
+    pub offline: bool,
+}
+
+/// What is being done, for those who watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// A file is being downloaded.
+    Fetching {
+        /// Its name.
+        file: &'a str,
+        /// Bytes that are here.
+        done: u64,
+        /// Bytes it has, where the server told.
+        total: Option<u64>,
+    },
+    /// Another process is downloading the same dataset.
+    Waiting,
+    /// A file of the dataset is being written.
+    Writing {
+        /// Its name.
+        file: &'a str,
+        /// How many files are written.
+        done: usize,
+        /// How many there will be.
+        total: usize,
+    },
+}
+
+/// What can be said of a dataset without loading or downloading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Its name or path.
+    pub name: String,
+    /// Samples to train on, those held out for validation already taken away.
+    pub train: usize,
+    /// Samples held out for validation.
+    pub validation: usize,
+    /// Samples to test on; 0 when the source has none.
+    pub test: usize,
+    /// The shape of one sample.
+    pub shape: Vec<usize>,
+    /// How many classes there are.
+    pub classes: usize,
+    /// What the classes are called.
+    pub labels: Vec<String>,
+    /// Bytes of one value in memory: 1 or 4.
+    pub width: usize,
+}
+
+/// A dataset in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// What to train on.
+    pub train: Samples,
+    /// What was held out of the training samples.
+    pub validation: Option<Samples>,
+    /// What to test on, where the source has it.
+    pub test: Option<Samples>,
+    /// What the classes are called.
+    pub labels: Vec<String>,
+}
+
+/// A source, loaded, nothing held out yet.
+#[derive(Debug)]
+pub(crate) struct Raw {
+    pub(crate) train: Samples,
+    pub(crate) test: Option<Samples>,
+    pub(crate) labels: Vec<String>,
+}
+
+impl Facts {
+    /// Bytes of memory so many samples take.
+    pub fn memory(&self, samples: usize) -> u64 {
+        samples as u64 * (self.shape.iter().product::<usize>() * self.width + 4) as u64
+    }
+}
+
+/// Says what a dataset holds. Reads headers and labels, never images, and downloads nothing.
+pub fn facts(data: &Data) -> Result<Facts> {
+    let whole = match Source::resolve(data)? {
+        Source::Known(known) => known_facts(known),
+        Source::Folder(path) => Folder::open(&path)?.facts()?,
+        Source::Npz(path) => xy::facts(&path)?,
+    };
+    let labels = labels(data, whole.classes)?;
+    let validation = held_out(data.validation, whole.train)?;
+    Ok(Facts {
+        name: data.from.clone(),
+        train: whole.train - validation,
+        validation,
+        test: whole.test,
+        shape: whole.shape,
+        classes: labels.len(),
+        labels,
+        width: whole.width,
+    })
+}
+
+/// Loads a dataset, downloading it first where it must be, and holds validation samples out.
+pub fn load(
+    data: &Data,
+    seed: u64,
+    places: &Places,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Dataset> {
+    let raw = load_raw(data, places, progress)?;
+    let (kept, taken) = hold_out(data, &raw.train, seed)?;
+    let (train, validation) = match taken.is_empty() {
+        true => (raw.train, None),
+        false => (raw.train.gather(&kept), Some(raw.train.gather(&taken))),
+    };
+    Ok(Dataset {
+        train,
+        validation,
+        test: raw.test,
+        labels: raw.labels,
+    })
+}
+
+/// Loads a source as it is.
+pub(crate) fn load_raw(
+    data: &Data,
+    places: &Places,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Raw> {
+    let (mut train, mut test) = match Source::resolve(data)? {
+        Source::Known(known) if known.homes.is_empty() => built_in()?,
+        Source::Known(known) => fetch::load(known, data.mirror.as_deref(), places, progress)?,
+        Source::Folder(path) => Folder::open(&path)?.load()?,
+        Source::Npz(path) => xy::load(&path)?,
+    };
+    if let Some(test) = &test
+        && test.shape != train.shape
+    {
+        return Err(DataError::malformed(format!(
+            "has training samples of shape {:?} but test samples of shape {:?}",
+            train.shape, test.shape
+        ))
+        .in_place(&data.from));
+    }
+    if train.is_empty() {
+        return Err(DataError::malformed("holds no samples").in_place(&data.from));
+    }
+    let seen = train
+        .classes
+        .max(test.as_ref().map_or(0, |test| test.classes));
+    let labels = labels(data, seen)?;
+    train.classes = labels.len();
+    if let Some(test) = &mut test {
+        test.classes = labels.len();
+    }
+    Ok(Raw {
+        train,
+        test,
+        labels,
+    })
+}
+
+/// Decides which training samples are held out. Returns those that stay and those that go.
+pub(crate) fn hold_out(data: &Data, train: &Samples, seed: u64) -> Result<(Vec<u32>, Vec<u32>)> {
+    let count = held_out(data.validation, train.len())?;
+    let classes = data.stratify.then_some(&train.y[..]);
+    let key = Key::new(seed, Purpose::Split).with(0);
+    split::hold_out(train.len(), count, classes, key)
+}
+
+/// The key that deals samples out to shards.
+pub(crate) fn shard_key(seed: u64) -> Key {
+    Key::new(seed, Purpose::Split).with(1)
+}
+
+/// What a source is, by its name.
+pub(crate) enum Source {
+    Known(&'static Known),
+    Folder(PathBuf),
+    Npz(PathBuf),
+}
+
+impl Source {
+    pub(crate) fn resolve(data: &Data) -> Result<Source> {
+        if let Some(known) = known::find(&data.from) {
+            return Ok(Source::Known(known));
+        }
+        if data.mirror.is_some() {
+            return Err(DataError::Impossible(format!(
+                "`data.mirror` is another home of a built-in dataset, and `{}` is not one of {}",
+                data.from,
+                spec::BUILTIN_DATA.join(", ")
+            )));
+        }
+        let path = Path::new(&data.from);
+        let is_npz = path
+            .extension()
+            .is_some_and(|end| end.eq_ignore_ascii_case("npz"));
+        if path.is_dir() {
+            Ok(Source::Folder(path.to_owned()))
+        } else if is_npz && path.exists() {
+            Ok(Source::Npz(path.to_owned()))
+        } else {
+            Err(DataError::Unknown {
+                from: data.from.clone(),
+            })
+        }
+    }
+}
+
+/// What a source says of itself, nothing held out yet.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub(crate) train: usize,
+    pub(crate) test: usize,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) classes: usize,
+    /// Bytes of one value.
+    pub(crate) width: usize,
+}
+
+fn known_facts(known: &Known) -> Whole {
+    Whole {
+        train: known.train.samples,
+        test: known.test.samples,
+        shape: known::SHAPE.to_vec(),
+        classes: known.labels.len(),
+        width: 1,
+    }
+}
+
+/// The sample that is part of the binary.
+fn built_in() -> Result<(Samples, Option<Samples>)> {
+    let read = |file: usize| idx::read(known::SAMPLE[file], &idx::Limits::default());
+    let train = folder::samples(read(0)?, read(1)?)?;
+    let test = folder::samples(read(2)?, read(3)?)?;
+    Ok((train, Some(test)))
+}
+
+/// What the classes are called: as the run file says, else as the dataset knows, else by number.
+fn labels(data: &Data, classes: usize) -> Result<Vec<String>> {
+    if let Some(labels) = &data.labels {
+        if labels.len() < classes {
+            return Err(DataError::Impossible(format!(
+                "`data.labels` names {} classes, but the labels go up to {}",
+                labels.len(),
+                classes - 1
+            )));
+        }
+        return Ok(labels.clone());
+    }
+    Ok(match known::find(&data.from) {
+        Some(known) => known.labels.map(str::to_owned).to_vec(),
+        None => (0..classes).map(|class| class.to_string()).collect(),
+    })
+}
+
+/// How many of `samples` are held out.
+fn held_out(holdout: Holdout, samples: usize) -> Result<usize> {
+    let count = match holdout {
+        Holdout::None => 0,
+        Holdout::Share(share) => (share * samples as f64).round() as usize,
+        Holdout::Count(count) => usize::try_from(count).unwrap_or(usize::MAX),
+    };
+    match count {
+        count if count > 0 && count >= samples => Err(DataError::Impossible(format!(
+            "`data.validation` would hold out {count} of {samples} training samples and leave none \
+             to train on"
+        ))),
+        count => Ok(count),
+    }
+}

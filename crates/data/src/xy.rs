@@ -1,0 +1,93 @@
+//! An npz file with samples and labels: `x`, `y` as S0 and S2 write it, or `x_train`, `y_train`,
+//! `x_test`, `y_test` as Keras publishes its datasets.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use crate::error::{DataError, Result};
+use crate::folder::{classes_of, with_channel};
+use crate::npz::{Archive, Kind};
+use crate::samples::Samples;
+use crate::source::Whole;
+
+/// The names of an array of samples and an array of labels.
+type Names = (&'static str, &'static str);
+
+const TRAIN: Names = ("x_train", "y_train");
+const TEST: Names = ("x_test", "y_test");
+const PLAIN: Names = ("x", "y");
+
+/// What the file holds, without reading the samples.
+pub(crate) fn facts(path: &Path) -> Result<Whole> {
+    let mut archive = Archive::open(path)?;
+    let (train, test) = layout(&archive, path)?;
+    let (shape, kind, labels) = half_facts(&mut archive, path, train)?;
+    let test_labels = match test {
+        Some(test) => half_facts(&mut archive, path, test)?.2,
+        None => Vec::new(),
+    };
+    Ok(Whole {
+        train: labels.len(),
+        test: test_labels.len(),
+        shape,
+        classes: classes_of(&labels).max(classes_of(&test_labels)),
+        width: if kind == Kind::U8 { 1 } else { 4 },
+    })
+}
+
+/// Reads everything.
+pub(crate) fn load(path: &Path) -> Result<(Samples, Option<Samples>)> {
+    let mut archive = Archive::open(path)?;
+    let (train, test) = layout(&archive, path)?;
+    let train = half(&mut archive, path, train)?;
+    let test = test
+        .map(|names| half(&mut archive, path, names))
+        .transpose()?;
+    Ok((train, test))
+}
+
+fn layout(archive: &Archive<BufReader<File>>, path: &Path) -> Result<(Names, Option<Names>)> {
+    let has = |(x, y): Names| archive.has(x) && archive.has(y);
+    if has(PLAIN) {
+        Ok((PLAIN, None))
+    } else if has(TRAIN) {
+        Ok((TRAIN, has(TEST).then_some(TEST)))
+    } else {
+        Err(DataError::malformed(format!(
+            "holds {}; understood are x and y, or x_train, y_train, x_test and y_test",
+            archive.names().join(", ")
+        ))
+        .in_file(path))
+    }
+}
+
+/// The shape of a sample, the kind of its values, and all labels.
+fn half_facts(
+    archive: &mut Archive<BufReader<File>>,
+    path: &Path,
+    (x, y): Names,
+) -> Result<(Vec<usize>, Kind, Vec<u32>)> {
+    let header = archive.header(x)?;
+    let labels = archive.labels(y)?;
+    let Some((&samples, shape)) = header.shape.split_first() else {
+        return Err(DataError::malformed("is a single number")
+            .in_place(x)
+            .in_file(path));
+    };
+    if samples != labels.len() {
+        let problem = format!(
+            "holds {samples} samples, but `{y}` holds {} labels",
+            labels.len()
+        );
+        return Err(DataError::malformed(problem).in_place(x).in_file(path));
+    }
+    let shape = with_channel(shape).map_err(|error| error.in_place(x).in_file(path))?;
+    Ok((shape, header.kind, labels))
+}
+
+fn half(archive: &mut Archive<BufReader<File>>, path: &Path, names: Names) -> Result<Samples> {
+    let (shape, _, labels) = half_facts(archive, path, names)?;
+    let values = archive.array(names.0)?.values;
+    Samples::new(shape, values, labels, None).map_err(|error| error.in_place(names.0).in_file(path))
+}

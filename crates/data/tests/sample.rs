@@ -1,0 +1,107 @@
+//! The built-in sample, from its name to a shard.
+
+use std::path::{Path, PathBuf};
+
+use spec::{Data, Holdout, Prepare, Split};
+use tempfile::tempdir;
+use trainyard_data::{Manifest, Places, facts, load, prepare};
+
+fn sample() -> Data {
+    Data {
+        from: "mnist-sample".to_owned(),
+        mirror: None,
+        validation: Holdout::Count(1000),
+        stratify: true,
+        labels: None,
+    }
+}
+
+/// Nowhere: the sample needs neither cache nor network.
+fn nowhere() -> Places {
+    Places {
+        cache: PathBuf::from("/nonexistent"),
+        offline: true,
+    }
+}
+
+#[test]
+fn facts_are_what_loading_finds() {
+    let facts = facts(&sample()).unwrap();
+    let dataset = load(&sample(), 0, &nowhere(), &mut |_| {}).unwrap();
+    assert_eq!(facts.train, dataset.train.len());
+    assert_eq!(facts.validation, dataset.validation.as_ref().unwrap().len());
+    assert_eq!(facts.test, dataset.test.as_ref().unwrap().len());
+    assert_eq!(facts.shape, dataset.train.shape);
+    assert_eq!(
+        (facts.train, facts.validation, facts.test),
+        (9000, 1000, 2000)
+    );
+    assert_eq!((facts.classes, facts.shape), (10, vec![28, 28, 1]));
+    assert_eq!(dataset.train.per_class(), [900; 10]);
+    assert_eq!(dataset.validation.unwrap().per_class(), [100; 10]);
+    assert_eq!(dataset.test.unwrap().per_class(), [200; 10]);
+}
+
+#[test]
+fn it_is_prepared_once_and_checked_when_read() {
+    let dir = tempdir().unwrap();
+    let wanted = Prepare {
+        data: sample(),
+        shards: 7,
+    };
+    let mut written = 0;
+    let mut run = |seed| prepare(&wanted, seed, &nowhere(), dir.path(), &mut |_| written += 1);
+    let manifest = run(3).unwrap();
+    assert_eq!(run(3).unwrap(), manifest);
+    assert_eq!(Manifest::open(dir.path()).unwrap(), manifest);
+    assert_eq!(written, 9);
+    assert_eq!(manifest.train_samples(), 9000);
+    for rank in 0..7 {
+        let shard = manifest.shard(rank).unwrap();
+        assert!((1285..=1286).contains(&shard.len()));
+        assert!(shard.per_class().iter().all(|&n| (128..=129).contains(&n)));
+    }
+    assert!(manifest.shard(7).is_err());
+    assert_eq!(manifest.split(Split::Train).unwrap().len(), 9000);
+    assert_eq!(manifest.split(Split::Validation).unwrap().len(), 1000);
+    assert_eq!(manifest.split(Split::Test).unwrap().len(), 2000);
+}
+
+#[test]
+fn it_is_what_the_committed_rule_cuts_from_mnist() {
+    let mnist = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/mnist");
+    if !mnist.exists() {
+        eprintln!("skipped: {} is not here", mnist.display());
+        return;
+    }
+    let whole = Data {
+        from: "mnist".to_owned(),
+        mirror: Some(mnist.display().to_string()),
+        validation: Holdout::None,
+        ..sample()
+    };
+    let whole = load(&whole, 0, &nowhere(), &mut |_| {}).unwrap();
+    let cut = Data {
+        validation: Holdout::None,
+        ..sample()
+    };
+    let cut = load(&cut, 0, &nowhere(), &mut |_| {}).unwrap();
+    for (whole, cut, each) in [
+        (&whole.train, &cut.train, 1000),
+        (
+            whole.test.as_ref().unwrap(),
+            cut.test.as_ref().unwrap(),
+            200,
+        ),
+    ] {
+        let mut chosen = Vec::new();
+        for class in 0..10 {
+            let of_class: Vec<u32> = (0..whole.len() as u32)
+                .filter(|&i| whole.y[i as usize] == class)
+                .collect();
+            chosen.extend((0..each).map(|i| of_class[i * of_class.len() / each]));
+        }
+        chosen.sort_unstable();
+        assert_eq!(whole.gather(&chosen).sha256(), cut.sha256());
+    }
+}
