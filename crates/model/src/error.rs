@@ -1,6 +1,41 @@
-//! What can be wrong with a network.
+//! What can be wrong with a network or its file.
 
 use thiserror::Error;
+
+/// Why a model cannot be made, read, written or averaged.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The layers do not make a network.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// The network is one, but not for this data.
+    #[error("{0}")]
+    Unfit(String),
+    /// The file does not hold a model that can be used.
+    #[error("{file}: {problem}")]
+    File {
+        /// Which file.
+        file: String,
+        /// What is wrong with it.
+        problem: FileProblem,
+    },
+    /// The file cannot be written.
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+    /// Models that are not alike cannot be averaged.
+    #[error("{from} cannot be averaged with {first}: {difference}")]
+    Different {
+        /// The first model.
+        first: String,
+        /// The one that differs from it.
+        from: String,
+        /// The first difference.
+        difference: String,
+    },
+    /// There is nothing to average.
+    #[error("{0}")]
+    NothingToAverage(&'static str),
+}
 
 /// Why layers do not make a network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -12,4 +47,36 @@ pub struct GraphError {
     pub name: String,
     /// What is wrong with it.
     pub problem: String,
+}
+
+/// Why a file is no model to us.
+#[derive(Debug, Error)]
+pub enum FileProblem {
+    /// The system does not give it out.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// It is another kind of file.
+    #[error("it is not a Trainyard model: {0}")]
+    NotAModel(String),
+    /// It is a kind of model that is yet to be supported.
+    #[error(
+        "it is {0}; reading and writing it comes in a later version, this one takes .safetensors"
+    )]
+    Later(&'static str),
+    /// A newer version wrote it.
+    #[error(
+        "it has version {found}, and this Trainyard knows versions up to {known}; use a newer Trainyard"
+    )]
+    Newer {
+        /// The file's version.
+        found: u64,
+        /// The newest we know.
+        known: u32,
+    },
+    /// It began as a model, but something happened to it.
+    #[error("it is damaged: {0}; fetch or write it again")]
+    Damaged(String),
+    /// Its layers do not make a network.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
 }

@@ -1,8 +1,11 @@
 //! The layer graph: layers in an order in which each comes after what it reads.
 
-use serde::{Deserialize, Serialize};
-use spec::{Initializer, Layer, Padding, Pair};
+use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
+use spec::{Initializer, Layer};
+
+use crate::layer::{MAX_ELEMENTS, class_and_stem, elements, output_shape, weights_of};
 use crate::{GraphError, Kind, Weight};
 
 /// A checked network. Its shapes fit, its names are unique, its weights have their places.
@@ -39,7 +42,16 @@ impl Graph {
             weights: Vec::new(),
             first_weight: vec![0],
         };
+        let mut names = HashSet::new();
         for node in nodes {
+            let wrong = match graph.nodes.len() {
+                MAX_LAYERS => Some(format!("a network has at most {MAX_LAYERS} layers")),
+                _ if !names.insert(node.name.clone()) => Some("another layer has this name".into()),
+                _ => None,
+            };
+            if let Some(problem) = wrong {
+                return Err(graph.fail(&node, problem));
+            }
             graph.push(node)?;
         }
         if graph.nodes.is_empty() {
@@ -66,7 +78,7 @@ impl Graph {
         }
         let mut seen = std::collections::BTreeMap::<&str, usize>::new();
         for layer in layers {
-            let stem = stem(&layer);
+            let (_, stem) = class_and_stem(&layer);
             let count = seen.entry(stem).or_default();
             let name = if *count == 0 {
                 stem.to_string()
@@ -120,172 +132,97 @@ impl Graph {
     }
 
     fn push(&mut self, node: Node) -> Result<(), GraphError> {
-        let number = self.nodes.len() + 1;
-        let fail = |problem: String| GraphError {
-            number,
-            name: node.name.clone(),
-            problem,
-        };
-        if self.nodes.iter().any(|other| other.name == node.name) {
-            return Err(fail("another layer has this name".into()));
+        match self.place(&node) {
+            Err(problem) => Err(self.fail(&node, problem)),
+            Ok(shape) => {
+                self.first_weight.push(self.weights.len());
+                self.shapes.push(shape);
+                self.nodes.push(node);
+                Ok(())
+            }
         }
+    }
+
+    fn fail(&self, node: &Node, problem: String) -> GraphError {
+        GraphError {
+            number: self.nodes.len() + 1,
+            name: node.name.chars().take(MAX_NAME).collect(),
+            problem,
+        }
+    }
+
+    /// Checks a node against those before it and gives its weights their places.
+    fn place(&mut self, node: &Node) -> Result<Vec<usize>, String> {
+        check_name(&node.name)?;
         if let Some(ahead) = node.inputs.iter().find(|&&input| input >= self.nodes.len()) {
-            return Err(fail(format!(
-                "it reads layer {}, which comes later",
-                ahead + 1
-            )));
+            return Err(format!(
+                "it reads layer {ahead}, which does not come before it"
+            ));
         }
         let is_input = matches!(node.layer, Layer::Input(_));
         if is_input != self.nodes.is_empty() || is_input != node.inputs.is_empty() {
-            return Err(fail("the first layer, and no other, is the Input".into()));
+            return Err("the first layer, and no other, is the Input".into());
         }
         let inputs: Vec<&[usize]> = node.inputs.iter().map(|&i| &self.shapes[i][..]).collect();
-        let shape = output_shape(&node.layer, &inputs).map_err(fail)?;
-        if shape.contains(&0) || shape.iter().product::<usize>() > MAX_ELEMENTS {
-            return Err(fail(format!("its output {shape:?} is empty or too large")));
+        let shape = output_shape(&node.layer, &inputs)?;
+        if shape.is_empty() || shape.len() > MAX_RANK || elements(&shape).is_none() {
+            return Err(format!(
+                "its output {} is empty or too large",
+                short(&shape)
+            ));
         }
         for (suffix, shape, initializer) in weights_of(&node.layer, &inputs) {
+            check_initializer(initializer)?;
             let start = self.parameter_count();
-            let end = start + shape.iter().product::<usize>();
-            let name = format!("{}/{suffix}", node.name);
+            let end = elements(&shape).map(|len| start + len);
+            let end = end.filter(|&end| end <= MAX_ELEMENTS);
+            let end = end.ok_or_else(|| format!("with its {suffix} {shape:?} the network has more than {MAX_ELEMENTS} parameters"))?;
             self.weights.push(Weight {
-                name,
+                name: format!("{}/{suffix}", node.name),
                 shape,
                 kind: Kind::Trained,
                 initializer,
                 range: start..end,
             });
         }
-        if self.parameter_count() > MAX_ELEMENTS {
-            return Err(fail(format!(
-                "the network has more than {MAX_ELEMENTS} parameters"
-            )));
-        }
-        self.first_weight.push(self.weights.len());
-        self.shapes.push(shape);
-        self.nodes.push(node);
-        Ok(())
+        Ok(shape)
     }
 }
 
-/// One sample's output, and all weights together, stay below this many numbers: element counters
-/// are 32-bit.
-const MAX_ELEMENTS: usize = 1 << 31;
-
-/// Keras' name for layers of a class.
-fn stem(layer: &Layer) -> &'static str {
-    match layer {
-        Layer::Input(_) => "input",
-        Layer::Dense(_) => "dense",
-        Layer::Conv2D(_) => "conv2d",
-        Layer::MaxPooling2D(_) => "max_pooling2d",
-        Layer::Dropout(_) => "dropout",
-        Layer::Flatten(_) => "flatten",
-        Layer::Activation(_) => "activation",
+/// A shape for a message, even one of a million sides.
+fn short(shape: &[usize]) -> String {
+    match shape.get(..=MAX_RANK) {
+        None => format!("{shape:?}"),
+        Some(first) => format!("{first:?} and so on"),
     }
 }
 
-fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usize>, String> {
-    if let Layer::Input(input) = layer {
-        return Ok(input.shape.clone());
+/// Far more layers than any network has, and few enough to check in no time.
+const MAX_LAYERS: usize = 10_000;
+
+/// The longest name of a layer, in bytes.
+const MAX_NAME: usize = 200;
+
+/// The most sides of an input: a batch of films has fewer.
+const MAX_RANK: usize = 8;
+
+fn check_name(name: &str) -> Result<(), String> {
+    let odd = |c: char| c == '/' || c.is_control();
+    if name.is_empty() || name.len() > MAX_NAME || name.contains(odd) {
+        return Err(format!(
+            "a name has 1 to {MAX_NAME} bytes, without / and control characters"
+        ));
     }
-    let [input] = inputs else {
-        return Err(format!("it reads {} layers, and takes one", inputs.len()));
-    };
-    match layer {
-        Layer::Input(_) => unreachable!("answered above"),
-        Layer::Dense(dense) => match input {
-            [_] => Ok(vec![dense.units]),
-            _ => Err(format!(
-                "it takes a row of numbers, not {input:?}; put Flatten before it"
-            )),
-        },
-        Layer::Conv2D(conv) => {
-            let [height, width, _] = picture(input)?;
-            let [height, width] = windows(
-                [height, width],
-                conv.kernel_size,
-                conv.strides,
-                conv.padding,
-            )?;
-            Ok(vec![height, width, conv.filters])
-        }
-        Layer::MaxPooling2D(pool) => {
-            let [height, width, channels] = picture(input)?;
-            let strides = pool.strides.unwrap_or(pool.pool_size);
-            let [height, width] = windows([height, width], pool.pool_size, strides, pool.padding)?;
-            Ok(vec![height, width, channels])
-        }
-        Layer::Dropout(dropout) if !(0.0..1.0).contains(&dropout.rate) => Err(format!(
-            "a rate of {} is not from 0 to below 1",
-            dropout.rate
-        )),
-        Layer::Dropout(_) | Layer::Activation(_) => Ok(input.to_vec()),
-        Layer::Flatten(_) => Ok(vec![input.iter().product()]),
-    }
+    Ok(())
 }
 
-/// Suffix, shape and start of each weight of a layer, in Keras' order and layout. Shapes of inputs
-/// have been checked.
-fn weights_of(layer: &Layer, inputs: &[&[usize]]) -> Vec<(&'static str, Vec<usize>, Initializer)> {
-    let with_bias = |kernel, initializer, outputs, bias: Option<Initializer>| {
-        let mut weights = vec![("kernel", kernel, initializer)];
-        weights.extend(bias.map(|initializer| ("bias", vec![outputs], initializer)));
-        weights
-    };
-    match layer {
-        Layer::Dense(d) => {
-            let kernel = vec![inputs[0][0], d.units];
-            with_bias(
-                kernel,
-                d.kernel_initializer,
-                d.units,
-                d.use_bias.then_some(d.bias_initializer),
-            )
+fn check_initializer(initializer: Initializer) -> Result<(), String> {
+    match initializer {
+        Initializer::TruncatedNormal { stddev } if !(stddev.is_finite() && stddev >= 0.0) => {
+            Err(format!("a stddev of {stddev} is not a number from 0 on"))
         }
-        Layer::Conv2D(c) => {
-            let kernel = vec![
-                c.kernel_size.height,
-                c.kernel_size.width,
-                inputs[0][2],
-                c.filters,
-            ];
-            with_bias(
-                kernel,
-                c.kernel_initializer,
-                c.filters,
-                c.use_bias.then_some(c.bias_initializer),
-            )
-        }
-        _ => vec![],
+        _ => Ok(()),
     }
-}
-
-fn picture(shape: &[usize]) -> Result<[usize; 3], String> {
-    shape
-        .try_into()
-        .map_err(|_| format!("it takes pictures [height, width, channels], not {shape:?}"))
-}
-
-/// How many windows fit, down and across.
-fn windows(
-    size: [usize; 2],
-    window: Pair,
-    stride: Pair,
-    padding: Padding,
-) -> Result<[usize; 2], String> {
-    let along = |size: usize, window: usize, stride: usize| match padding {
-        _ if window == 0 || stride == 0 => Err("windows and strides are at least 1".to_string()),
-        Padding::Valid if window > size => Err(format!(
-            "a window of {window} does not fit into {size} pixels"
-        )),
-        Padding::Valid => Ok((size - window) / stride + 1),
-        Padding::Same => Ok(size.div_ceil(stride)),
-    };
-    Ok([
-        along(size[0], window.height, stride.height)?,
-        along(size[1], window.width, stride.width)?,
-    ])
 }
 
 impl TryFrom<Vec<Node>> for Graph {

@@ -74,12 +74,9 @@ impl RunDir {
         self.path.join("checkpoints")
     }
 
-    /// A model the run made.
+    /// The folder of a model the run made.
     pub fn model(&self, name: &str) -> PathBuf {
-        self.path
-            .join("models")
-            .join(name)
-            .join("model.safetensors")
+        self.path.join("models").join(name)
     }
 
     /// The end of the run, in numbers. A run is done when this is written.

@@ -1,0 +1,129 @@
+//! What each kind of layer makes of its input: the shape that comes out, the weights it needs.
+
+use spec::{Initializer, Layer, Padding, Pair};
+
+/// One sample's output, and all weights together, stay below this many numbers: element counters
+/// are 32-bit.
+pub(crate) const MAX_ELEMENTS: usize = 1 << 31;
+
+/// The class of a layer in Keras, and Keras' name for layers of that class.
+pub(crate) fn class_and_stem(layer: &Layer) -> (&'static str, &'static str) {
+    match layer {
+        Layer::Input(_) => ("InputLayer", "input"),
+        Layer::Dense(_) => ("Dense", "dense"),
+        Layer::Conv2D(_) => ("Conv2D", "conv2d"),
+        Layer::MaxPooling2D(_) => ("MaxPooling2D", "max_pooling2d"),
+        Layer::Dropout(_) => ("Dropout", "dropout"),
+        Layer::Flatten(_) => ("Flatten", "flatten"),
+        Layer::Activation(_) => ("Activation", "activation"),
+    }
+}
+
+/// How many numbers a shape holds, if it is neither empty nor too large.
+pub(crate) fn elements(shape: &[usize]) -> Option<usize> {
+    let product = shape
+        .iter()
+        .try_fold(1usize, |product, &side| product.checked_mul(side))?;
+    (1..=MAX_ELEMENTS).contains(&product).then_some(product)
+}
+
+/// The shape of a layer's output for one sample.
+pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usize>, String> {
+    if let Layer::Input(input) = layer {
+        return Ok(input.shape.clone());
+    }
+    let [input] = inputs else {
+        return Err(format!("it reads {} layers, and takes one", inputs.len()));
+    };
+    match layer {
+        Layer::Input(_) => unreachable!("answered above"),
+        Layer::Dense(dense) => match input {
+            [_] => Ok(vec![dense.units]),
+            _ => Err(format!(
+                "it takes a row of numbers, not {input:?}; put Flatten before it"
+            )),
+        },
+        Layer::Conv2D(conv) => {
+            let [height, width, _] = picture(input)?;
+            let [height, width] = windows(
+                [height, width],
+                conv.kernel_size,
+                conv.strides,
+                conv.padding,
+            )?;
+            Ok(vec![height, width, conv.filters])
+        }
+        Layer::MaxPooling2D(pool) => {
+            let [height, width, channels] = picture(input)?;
+            let strides = pool.strides.unwrap_or(pool.pool_size);
+            let [height, width] = windows([height, width], pool.pool_size, strides, pool.padding)?;
+            Ok(vec![height, width, channels])
+        }
+        Layer::Dropout(dropout) if !(0.0..1.0).contains(&dropout.rate) => Err(format!(
+            "a rate of {} is not from 0 to below 1",
+            dropout.rate
+        )),
+        Layer::Dropout(_) | Layer::Activation(_) => Ok(input.to_vec()),
+        Layer::Flatten(_) => Ok(vec![input.iter().product()]),
+    }
+}
+
+/// Suffix, shape and start of each weight of a layer, in Keras' order and layout. Shapes of inputs
+/// have been checked.
+pub(crate) fn weights_of(
+    layer: &Layer,
+    inputs: &[&[usize]],
+) -> Vec<(&'static str, Vec<usize>, Initializer)> {
+    let with_bias = |kernel, initializer, outputs, bias: Option<Initializer>| {
+        let mut weights = vec![("kernel", kernel, initializer)];
+        weights.extend(bias.map(|initializer| ("bias", vec![outputs], initializer)));
+        weights
+    };
+    match layer {
+        Layer::Dense(d) => {
+            let kernel = vec![inputs[0][0], d.units];
+            let bias = d.use_bias.then_some(d.bias_initializer);
+            with_bias(kernel, d.kernel_initializer, d.units, bias)
+        }
+        Layer::Conv2D(c) => {
+            let window = c.kernel_size;
+            let kernel = vec![window.height, window.width, inputs[0][2], c.filters];
+            let bias = c.use_bias.then_some(c.bias_initializer);
+            with_bias(kernel, c.kernel_initializer, c.filters, bias)
+        }
+        _ => vec![],
+    }
+}
+
+fn picture(shape: &[usize]) -> Result<[usize; 3], String> {
+    shape
+        .try_into()
+        .map_err(|_| format!("it takes pictures [height, width, channels], not {shape:?}"))
+}
+
+/// How many windows fit, down and across.
+fn windows(
+    size: [usize; 2],
+    window: Pair,
+    stride: Pair,
+    padding: Padding,
+) -> Result<[usize; 2], String> {
+    let along = |size: usize, window: usize, stride: usize| match padding {
+        _ if window == 0 || stride == 0 => Err("windows and strides are at least 1".to_string()),
+        _ if window > MAX_SIDE || stride > MAX_SIDE => {
+            Err(format!("windows and strides are at most {MAX_SIDE}"))
+        }
+        Padding::Valid if window > size => Err(format!(
+            "a window of {window} does not fit into {size} pixels"
+        )),
+        Padding::Valid => Ok((size - window) / stride + 1),
+        Padding::Same => Ok(size.div_ceil(stride)),
+    };
+    Ok([
+        along(size[0], window.height, stride.height)?,
+        along(size[1], window.width, stride.width)?,
+    ])
+}
+
+/// The largest window and stride, so that padding never overflows a counter.
+const MAX_SIDE: usize = 1 << 16;

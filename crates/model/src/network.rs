@@ -1,0 +1,252 @@
+//! Networks with what they are trained by: the built-in ones, and those a run file writes out.
+
+use spec::{
+    Activation, Adam, Builtin, Conv2D, Dense, Dropout, Flatten, Initializer, Layer, Loss, LossName,
+    MaxPooling2D, Optimizer, Padding, Pair, Reduction,
+};
+
+use crate::{Error, Graph};
+
+/// A network, and how it is trained unless the run file says otherwise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    /// What people call it: a built-in name, or `layers` for one that was written out.
+    pub name: String,
+    /// Its layers.
+    pub graph: Graph,
+    /// What training makes small.
+    pub loss: Loss,
+    /// How.
+    pub optimizer: Optimizer,
+}
+
+impl Network {
+    /// A network of given layers, trained as classifiers usually are.
+    pub fn around(graph: Graph) -> Network {
+        Network {
+            name: "layers".into(),
+            graph,
+            loss: Loss {
+                name: LossName::SparseCategoricalCrossentropy,
+                reduction: Reduction::Mean,
+            },
+            optimizer: Optimizer::Adam(Adam::default()),
+        }
+    }
+}
+
+/// The network that a run file asks for, made for samples of shape `input` in so many `classes`. A
+/// model file is not opened here: the caller loads it and puts a [`Network::around`] its layers.
+pub fn network(model: &spec::Model, input: &[usize], classes: usize) -> Result<Network, Error> {
+    let (name, layers) = match model {
+        spec::Model::Builtin(builtin) => (builtin.name(), builtin_layers(builtin, input, classes)),
+        spec::Model::Layers(layers) => ("layers", layers.clone()),
+        spec::Model::File(file) => {
+            return Err(Error::Unfit(format!("{file} is to be loaded, not built")));
+        }
+    };
+    let graph = Graph::sequential(input, layers)?;
+    check(&graph, input, classes)?;
+    Ok(Network {
+        name: name.into(),
+        ..Network::around(graph)
+    })
+}
+
+fn builtin_layers(builtin: &Builtin, input: &[usize], classes: usize) -> Vec<Layer> {
+    match *builtin {
+        Builtin::MnistMlp { hidden_units } => mnist_mlp(hidden_units, input, classes),
+        Builtin::MnistCnn { dropout } => mnist_cnn(dropout, classes),
+    }
+}
+
+/// The network of S1: one hidden layer; weights start with a deviation of 1/√inputs, which for MNIST
+/// is S1's 1/28.
+fn mnist_mlp(hidden: usize, input: &[usize], classes: usize) -> Vec<Layer> {
+    let inputs = input
+        .iter()
+        .fold(1.0, |product, &side| product * side as f64);
+    let dense = |units, activation, inputs: f64| {
+        let stddev = (1.0 / inputs.sqrt()) as f32;
+        Layer::Dense(Dense {
+            kernel_initializer: Initializer::TruncatedNormal { stddev },
+            ..dense(units, activation)
+        })
+    };
+    let flatten = (input.len() > 1).then_some(Layer::Flatten(Flatten {}));
+    let layers = [
+        dense(hidden, Activation::Relu, inputs),
+        dense(classes, Activation::Softmax, hidden as f64),
+    ];
+    flatten.into_iter().chain(layers).collect()
+}
+
+/// The network of S2: two convolutions, a pooling, and no hidden dense layer.
+fn mnist_cnn(dropout: [f32; 2], classes: usize) -> Vec<Layer> {
+    let [early, late] = dropout.map(|rate| Layer::Dropout(Dropout { rate }));
+    vec![
+        conv(32),
+        conv(64),
+        Layer::MaxPooling2D(MaxPooling2D {
+            pool_size: Pair::square(2),
+            strides: None,
+            padding: Padding::Valid,
+        }),
+        early,
+        Layer::Flatten(Flatten {}),
+        late,
+        Layer::Dense(dense(classes, Activation::Softmax)),
+    ]
+}
+
+fn dense(units: usize, activation: Activation) -> Dense {
+    Dense {
+        units,
+        activation,
+        use_bias: true,
+        kernel_initializer: Initializer::GlorotUniform,
+        bias_initializer: Initializer::Zeros,
+    }
+}
+
+fn conv(filters: usize) -> Layer {
+    Layer::Conv2D(Conv2D {
+        filters,
+        kernel_size: Pair::square(3),
+        strides: Pair::square(1),
+        padding: Padding::Valid,
+        activation: Activation::Relu,
+        use_bias: true,
+        kernel_initializer: Initializer::GlorotUniform,
+        bias_initializer: Initializer::Zeros,
+    })
+}
+
+/// The loss reads probabilities, one for each class; a network that answers anything else would
+/// train on nonsense without a word.
+fn check(graph: &Graph, input: &[usize], classes: usize) -> Result<(), Error> {
+    if graph.input_shape() != input {
+        return Err(Error::Unfit(format!(
+            "the network takes samples of shape {:?}, the data has {input:?}; leave Input out, or give it the data's shape",
+            graph.input_shape()
+        )));
+    }
+    if graph.output_shape() != [classes] {
+        return Err(Error::Unfit(format!(
+            "the network answers with {:?} numbers, the data has {classes} classes; end with Dense and units: {classes}",
+            graph.output_shape()
+        )));
+    }
+    let softmax = match graph.nodes().last().map(|node| &node.layer) {
+        Some(Layer::Dense(last)) => last.activation == Activation::Softmax,
+        Some(Layer::Activation(last)) => last.activation == Activation::Softmax,
+        _ => false,
+    };
+    if softmax {
+        return Ok(());
+    }
+    Err(Error::Unfit(
+        "the network does not end in probabilities; give its last layer activation: softmax".into(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PICTURE: [usize; 3] = [28, 28, 1];
+
+    fn builtin(builtin: Builtin, input: &[usize]) -> Network {
+        network(&spec::Model::Builtin(builtin), input, 10).unwrap()
+    }
+
+    fn names(network: &Network) -> Vec<&str> {
+        let nodes = network.graph.nodes();
+        nodes.iter().map(|node| node.name.as_str()).collect()
+    }
+
+    #[test]
+    fn mnist_mlp_is_the_network_of_s1() {
+        for (hidden_units, parameters) in [(100, 79_510), (1000, 795_010)] {
+            let flat = builtin(Builtin::MnistMlp { hidden_units }, &[784]);
+            assert_eq!(flat.graph.parameter_count(), parameters);
+            assert_eq!(names(&flat), ["input", "dense", "dense_1"]);
+            let picture = builtin(Builtin::MnistMlp { hidden_units }, &PICTURE);
+            assert_eq!(picture.graph.parameter_count(), parameters);
+            assert_eq!(names(&picture), ["input", "flatten", "dense", "dense_1"]);
+            let starts: Vec<Initializer> = picture
+                .graph
+                .weights()
+                .iter()
+                .map(|weight| weight.initializer)
+                .collect();
+            let normal = |stddev| Initializer::TruncatedNormal { stddev };
+            let second = normal((1.0 / (hidden_units as f64).sqrt()) as f32);
+            let zeros = Initializer::Zeros;
+            assert_eq!(starts, [normal(1.0 / 28.0), zeros, second, zeros]);
+            assert_eq!(picture.optimizer, Optimizer::Adam(Adam::default()));
+        }
+    }
+
+    #[test]
+    fn mnist_cnn_is_the_network_of_s2() {
+        let network = builtin(
+            Builtin::MnistCnn {
+                dropout: [0.25, 0.5],
+            },
+            &PICTURE,
+        );
+        assert_eq!(network.graph.parameter_count(), 110_986);
+        let shapes: Vec<&[usize]> = (0..8).map(|node| network.graph.shape(node)).collect();
+        let expected: [&[usize]; 8] = [
+            &[28, 28, 1],
+            &[26, 26, 32],
+            &[24, 24, 64],
+            &[12, 12, 64],
+            &[12, 12, 64],
+            &[9216],
+            &[9216],
+            &[10],
+        ];
+        assert_eq!(shapes, expected);
+        let rates: Vec<f32> = network
+            .graph
+            .nodes()
+            .iter()
+            .filter_map(|node| match &node.layer {
+                Layer::Dropout(dropout) => Some(dropout.rate),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(rates, [0.25, 0.5]);
+        assert!(matches!(network.optimizer, Optimizer::Adam(adam) if adam.learning_rate == 0.001));
+    }
+
+    #[test]
+    fn networks_that_do_not_fit_the_data_are_refused_with_a_remedy() {
+        let softmax = Activation::Softmax;
+        let layers = |layers: Vec<Layer>| network(&spec::Model::Layers(layers), &[4], 3);
+        assert!(layers(vec![Layer::Dense(dense(3, softmax))]).is_ok());
+        let refused = |list: Vec<Layer>| layers(list).unwrap_err().to_string();
+        let error = refused(vec![Layer::Dense(dense(4, softmax))]);
+        assert!(error.contains("units: 3"), "{error}");
+        let error = refused(vec![Layer::Dense(dense(3, Activation::Linear))]);
+        assert!(error.contains("softmax"), "{error}");
+        let input = Layer::Input(spec::Input { shape: vec![5] });
+        let error = refused(vec![input, Layer::Dense(dense(3, softmax))]);
+        assert!(error.contains("[4]"), "{error}");
+        assert!(layers(vec![]).is_err());
+        let cnn = spec::Model::Builtin(Builtin::MnistCnn {
+            dropout: [0.25, 0.5],
+        });
+        let error = network(&cnn, &[784], 10).unwrap_err().to_string();
+        assert!(error.contains("pictures"), "{error}");
+        let mlp = |hidden_units| spec::Model::Builtin(Builtin::MnistMlp { hidden_units });
+        assert!(network(&mlp(0), &[784], 10).is_err());
+        assert!(network(&mlp(usize::MAX), &[784], 10).is_err());
+        assert!(network(&mlp(9), &[usize::MAX, usize::MAX], 10).is_err());
+        assert!(network(&mlp(9), &[], 10).is_err());
+        assert!(network(&mlp(9), &[784], 0).is_err());
+        assert!(network(&spec::Model::File("m".into()), &[784], 10).is_err());
+    }
+}
