@@ -40,6 +40,19 @@ pub struct Data {
     pub labels: Option<Vec<String>>,
 }
 
+impl Data {
+    /// A built-in dataset or a path, with nothing else said about it.
+    pub fn named(from: impl Into<String>) -> Self {
+        Data {
+            from: from.into(),
+            mirror: None,
+            validation: Holdout::None,
+            stratify: false,
+            labels: None,
+        }
+    }
+}
+
 /// The datasets that are known by name.
 pub const BUILTIN_DATA: [&str; 3] = ["mnist-sample", "mnist", "fashion-mnist"];
 

@@ -44,6 +44,7 @@ pub(crate) struct RunFile {
 /// `false`, or how to measure.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "Evaluation")]
 pub(crate) enum EvaluateForm {
     /// `false`: the model is not measured. `true`: as if it were left out.
     Whether(bool),
@@ -52,7 +53,7 @@ pub(crate) enum EvaluateForm {
 }
 
 /// A step of the long form: what it needs, and one of `prepare`, `train`, `evaluate`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Step", extend("x-later" = [
     "serve", "command", "for_each", "resources", "retries", "timeout", "workers"

@@ -5,6 +5,12 @@ use serde::{Deserialize, Serialize};
 
 /// One layer of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-later" = [
+    "Conv1D", "DepthwiseConv2D", "SeparableConv2D", "MaxPooling1D", "AveragePooling2D",
+    "GlobalAveragePooling2D", "GlobalMaxPooling2D", "BatchNormalization", "LayerNormalization",
+    "Reshape", "Embedding", "GRU", "LSTM", "Bidirectional", "Add", "Concatenate", "Rescaling",
+    "RandomFlip", "RandomRotation", "ZeroPadding2D"
+]))]
 pub enum Layer {
     /// Where samples enter. In a run file it may be left out: the data says the shape.
     Input(Input),
@@ -27,6 +33,7 @@ pub enum Layer {
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// The shape of one sample, without the batch: `[28, 28, 1]`.
+    #[schemars(length(min = 1, max = 8), inner(range(min = 1, max = 1_048_576)))]
     pub shape: Vec<usize>,
 }
 
@@ -35,6 +42,7 @@ pub struct Input {
 #[serde(deny_unknown_fields)]
 pub struct Dense {
     /// How many outputs.
+    #[schemars(range(min = 1, max = 1_048_576))]
     pub units: usize,
     /// What is applied to each sum.
     #[serde(default)]
@@ -55,6 +63,7 @@ pub struct Dense {
 #[serde(deny_unknown_fields)]
 pub struct Conv2D {
     /// How many output channels.
+    #[schemars(range(min = 1, max = 1_048_576))]
     pub filters: usize,
     /// Height and width of the window; one number means both.
     pub kernel_size: Pair,
@@ -98,6 +107,7 @@ pub struct MaxPooling2D {
 #[serde(deny_unknown_fields)]
 pub struct Dropout {
     /// The share that is dropped, from 0 to below 1.
+    #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub rate: f32,
 }
 
@@ -159,6 +169,7 @@ pub enum Initializer {
     /// Normal with a given deviation, within two deviations.
     TruncatedNormal {
         /// The deviation before values beyond two deviations are redrawn.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1000))]
         stddev: f32,
     },
 }
@@ -188,8 +199,8 @@ impl Pair {
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum PairForm {
-    Both(usize),
-    Each([usize; 2]),
+    Both(#[schemars(range(min = 1, max = 65_536))] usize),
+    Each(#[schemars(inner(range(min = 1, max = 65_536)))] [usize; 2]),
 }
 
 impl From<PairForm> for Pair {

@@ -1,18 +1,35 @@
 //! The run file: types, defaults, checks, schema. Pure: nothing here reads a file or a clock.
+//!
+//! [`parse`] turns a text into a [`RunSpec`] in four steps: YAML becomes a tree that knows where
+//! everything was written (`tree`), `--set` changes it (`set`), the schema reads it (`rule`,
+//! `read`), and what was read is resolved and checked (`resolve`, `check`). The schema is derived
+//! from the types of `file`, so that reader, JSON Schema and reference cannot disagree.
 
+mod check;
 mod data;
+mod error;
 mod evaluate;
 mod file;
 mod layer;
 mod nearest;
 mod network;
 mod objective;
+mod parse;
 mod quantity;
+mod read;
+mod reference;
 mod resolve;
+mod rule;
 mod run;
+mod scalar;
+mod schema;
+mod set;
 mod train;
+mod tree;
+mod words;
 
 pub use data::{BUILTIN_DATA, Data, Holdout, Prepare};
+pub use error::{Problem, SpecError};
 pub use evaluate::{Evaluate, Split};
 pub use layer::{
     Activation, ActivationLayer, Conv2D, Dense, Dropout, Flatten, Initializer, Input, Layer,
@@ -21,16 +38,10 @@ pub use layer::{
 pub use nearest::nearest;
 pub use network::{Builtin, Model};
 pub use objective::{Adam, Loss, LossName, Optimizer, Reduction, Rmsprop, Sgd};
+pub use parse::parse;
 pub use quantity::{Bytes, Duration, QuantityError};
+pub use reference::reference;
 pub use run::{Action, RunSpec, Step};
+pub use schema::schema;
 pub use train::{Checkpoint, Clip, EarlyStop, Length, Monitor, Schedule, Strategy, Train};
-
-/// Reads a run file.
-pub fn parse(text: &str, _file: &str, _sets: &[String]) -> Result<RunSpec, SpecError> {
-    serde_saphyr::from_str(text).map_err(|e| SpecError(e.to_string()))
-}
-
-/// What is wrong with a run file.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct SpecError(String);
+pub use tree::FILE_LIMIT;

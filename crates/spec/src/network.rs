@@ -35,6 +35,7 @@ pub enum Builtin {
     MnistCnn {
         /// The share of elements dropped after the pooling, and before the dense layer.
         #[serde(default = "quarter_and_half")]
+        #[schemars(extend("items" = {"type": "number", "format": "float", "minimum": 0, "exclusiveMaximum": 1}))]
         dropout: [f32; 2],
     },
 }
@@ -52,7 +53,7 @@ impl Builtin {
 /// How a network is written.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
-#[schemars(rename = "Model", extend("x-short" = "name", "x-short-path" = "file"))]
+#[schemars(rename = "Model", extend("x-short-path" = "file"))]
 enum Form {
     /// A built-in network, with arguments of its own.
     Builtin(Builtin),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What training makes small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-short" = "name"))]
 pub struct Loss {
     /// Which function.
     pub name: LossName,
@@ -17,6 +18,9 @@ pub struct Loss {
 /// The loss functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(extend("x-later" = [
+    "categorical_crossentropy", "binary_crossentropy", "mean_squared_error", "triplet"
+]))]
 pub enum LossName {
     /// Minus the logarithm of the probability given to the right class.
     #[default]
@@ -30,13 +34,14 @@ pub enum Reduction {
     /// Their mean: the gradient does not grow with the batch.
     #[default]
     Mean,
-    /// Their sum: the gradient grows with the batch (what S1 did).
+    /// Their sum: the gradient grows with the batch.
     Sum,
 }
 
 /// How gradients change weights. Formulas and defaults are Keras'.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(extend("x-later" = ["adamw"]))]
 pub enum Optimizer {
     /// Down the gradient, with momentum if wanted.
     Sgd(Sgd),
@@ -51,8 +56,10 @@ pub enum Optimizer {
 #[serde(deny_unknown_fields, default)]
 pub struct Sgd {
     /// The size of a step.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
     pub learning_rate: f32,
     /// How much of the last step is kept.
+    #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub momentum: f32,
     /// Whether the gradient is taken ahead, where momentum leads.
     pub nesterov: bool,
@@ -63,12 +70,16 @@ pub struct Sgd {
 #[serde(deny_unknown_fields, default)]
 pub struct Adam {
     /// The size of a step.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
     pub learning_rate: f32,
     /// How slowly the mean of the gradient forgets.
+    #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub beta_1: f32,
     /// How slowly the mean of its square forgets.
+    #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub beta_2: f32,
     /// Keeps the division sane.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     pub epsilon: f32,
 }
 
@@ -77,12 +88,16 @@ pub struct Adam {
 #[serde(deny_unknown_fields, default)]
 pub struct Rmsprop {
     /// The size of a step.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
     pub learning_rate: f32,
     /// How slowly the mean of the square forgets.
+    #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub rho: f32,
     /// How much of the last step is kept.
+    #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub momentum: f32,
     /// Keeps the division sane.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     pub epsilon: f32,
 }
 

@@ -1,97 +1,164 @@
-//! From the file as written to what it means: defaults, the short form's steps, and the checks
+//! From the file as written to what it means: the short form's steps, defaults, and the checks
 //! that no single field can make.
 
+use crate::check;
+use crate::error::{Complaint, Path};
 use crate::file::{EvaluateForm, RunFile, StepForm, Steps};
 use crate::{Action, Evaluate, Prepare, RunSpec, Step};
 
-/// Something a file says that makes no sense, at a path in it.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Complaint {
-    /// Where, as keys and numbers from the top.
-    pub(crate) path: Vec<String>,
-    pub(crate) message: String,
-    pub(crate) hint: Option<String>,
+/// A step and where in the file it was written.
+pub(crate) struct Placed {
+    pub(crate) step: Step,
+    /// Of a step that prepares, where its data was written.
+    pub(crate) path: Path,
+}
+
+/// What a file means, or everything that makes no sense in it.
+pub(crate) fn resolve(file: RunFile) -> Result<RunSpec, Vec<Complaint>> {
+    let (name, seed) = (file.name.clone(), file.seed);
+    let steps = if file.steps.is_some() {
+        long(file)?
+    } else {
+        short(file)?
+    };
+    let complaints = check::steps(&steps);
+    if complaints.is_empty() {
+        let steps = steps.into_iter().map(|placed| placed.step).collect();
+        Ok(RunSpec { name, seed, steps })
+    } else {
+        Err(complaints)
+    }
+}
+
+/// `prepare`, `train` and, unless it is turned off, `evaluate`.
+fn short(file: RunFile) -> Result<Vec<Placed>, Vec<Complaint>> {
+    let mut complaints = Vec::new();
+    let mut train = file.train.unwrap_or_default();
+    let train_path = Path::from(["train"]);
+    let mut model_path = Path::from(["model"]);
+    match (&file.model, &train.model) {
+        (Some(_), Some(_)) => complaints.push(
+            Complaint::new(["train", "model"], "`model` is given twice")
+                .with_hint("it also stands beside `train`; keep one"),
+        ),
+        (None, None) => complaints.push(
+            Complaint::new([], "`model` is missing")
+                .with_hint("such as `model: mnist-cnn`; or write `steps`, the long form"),
+        ),
+        (Some(_), None) => train.model = file.model,
+        (None, Some(_)) => model_path = train_path.join(["model"]),
+    }
+    if file.data.is_none() {
+        complaints.push(
+            Complaint::new([], "`data` is missing")
+                .with_hint("such as `data: mnist-sample`; or write `steps`, the long form"),
+        );
+    }
+    let (Some(data), true) = (file.data, complaints.is_empty()) else {
+        return Err(complaints);
+    };
+    let train = check::complete(train, &train_path, &model_path).map_err(|wrong| vec![wrong])?;
+    let shards = train.workers;
+    let mut steps = vec![
+        placed(
+            "prepare",
+            [],
+            Action::Prepare(Prepare { data, shards }),
+            Path::from(["data"]),
+        ),
+        placed("train", ["prepare"], Action::Train(train), train_path),
+    ];
+    let evaluate = match file.evaluate {
+        Some(EvaluateForm::Whether(false)) => None,
+        Some(EvaluateForm::How(evaluate)) => Some(evaluate),
+        Some(EvaluateForm::Whether(true)) | None => Some(Evaluate::default()),
+    };
+    if let Some(evaluate) = evaluate {
+        let action = Action::Evaluate(evaluate);
+        steps.push(placed(
+            "evaluate",
+            ["train"],
+            action,
+            Path::from(["evaluate"]),
+        ));
+    }
+    Ok(steps)
+}
+
+fn placed<const N: usize>(id: &str, needs: [&str; N], action: Action, path: Path) -> Placed {
+    let step = Step {
+        id: id.into(),
+        needs: needs.map(String::from).to_vec(),
+        action,
+    };
+    Placed { step, path }
+}
+
+/// The steps as they are written.
+fn long(file: RunFile) -> Result<Vec<Placed>, Vec<Complaint>> {
+    let given = [
+        ("data", file.data.is_some(), "into a `prepare` step"),
+        ("model", file.model.is_some(), "into a `train` step"),
+        ("train", file.train.is_some(), "into a step"),
+        ("evaluate", file.evaluate.is_some(), "into a step"),
+    ];
+    let mut complaints: Vec<Complaint> = given
+        .iter()
+        .filter(|(_, given, _)| *given)
+        .map(|(field, _, place)| Complaint {
+            path: Path::from([*field]),
+            about_key: true,
+            message: "belongs to the short form, but this file has `steps`".into(),
+            hint: Some(format!("put it {place}, or take `steps` away")),
+        })
+        .collect();
+    let mut steps = Vec::new();
+    for (id, form) in file.steps.into_iter().flat_map(|Steps(steps)| steps) {
+        match long_step(id, form) {
+            Ok(step) => steps.push(step),
+            Err(complaint) => complaints.push(complaint),
+        }
+    }
+    if complaints.is_empty() {
+        Ok(steps)
+    } else {
+        Err(complaints)
+    }
+}
+
+fn long_step(id: String, form: StepForm) -> Result<Placed, Complaint> {
+    let path = Path::from(["steps", &id]);
+    let (action, path) = match (form.prepare, form.train, form.evaluate) {
+        (Some(prepare), None, None) => (Action::Prepare(prepare), path.join(["prepare", "data"])),
+        (None, Some(train), None) => {
+            let path = path.join(["train"]);
+            let model = path.join(["model"]);
+            (Action::Train(check::complete(train, &path, &model)?), path)
+        }
+        (None, None, Some(evaluate)) => (Action::Evaluate(evaluate), path.join(["evaluate"])),
+        (None, None, None) => {
+            return Err(Complaint::at(path, "the step does nothing")
+                .with_hint("give it one of `prepare`, `train`, `evaluate`"));
+        }
+        _ => {
+            return Err(Complaint::at(path, "the step does more than one thing")
+                .with_hint("make a step of each, and let one need the other"));
+        }
+    };
+    let needs = form.needs;
+    let step = Step { id, needs, action };
+    Ok(Placed { step, path })
 }
 
 impl TryFrom<RunFile> for RunSpec {
     type Error = String;
 
     fn try_from(file: RunFile) -> Result<Self, String> {
-        let steps = match file.steps {
-            Some(Steps(steps)) => steps,
-            None => short(file.data, file.model, file.train, file.evaluate)?,
-        };
-        let steps = steps.into_iter().map(step).collect::<Result<_, _>>()?;
-        Ok(RunSpec {
-            name: file.name,
-            seed: file.seed,
-            steps,
+        resolve(file).map_err(|complaints| {
+            let complaints: Vec<String> = complaints.iter().map(ToString::to_string).collect();
+            complaints.join("; ")
         })
     }
-}
-
-fn short(
-    data: Option<crate::Data>,
-    model: Option<crate::Model>,
-    train: Option<crate::train::TrainForm>,
-    evaluate: Option<EvaluateForm>,
-) -> Result<Vec<(String, StepForm)>, String> {
-    let mut train = train.ok_or("`train` is missing")?;
-    train.model = train.model.or(model);
-    let data = data.ok_or("`data` is missing")?;
-    let empty = || StepForm {
-        needs: vec![],
-        prepare: None,
-        train: None,
-        evaluate: None,
-    };
-    let mut steps = vec![
-        (
-            "prepare".to_string(),
-            StepForm {
-                prepare: Some(Prepare { data, shards: 1 }),
-                ..empty()
-            },
-        ),
-        (
-            "train".to_string(),
-            StepForm {
-                needs: vec!["prepare".into()],
-                train: Some(train),
-                ..empty()
-            },
-        ),
-    ];
-    let evaluate = match evaluate {
-        Some(EvaluateForm::Whether(false)) => None,
-        Some(EvaluateForm::How(evaluate)) => Some(evaluate),
-        _ => Some(Evaluate::default()),
-    };
-    if let Some(evaluate) = evaluate {
-        steps.push((
-            "evaluate".to_string(),
-            StepForm {
-                needs: vec!["train".into()],
-                evaluate: Some(evaluate),
-                ..empty()
-            },
-        ));
-    }
-    Ok(steps)
-}
-
-fn step((id, form): (String, StepForm)) -> Result<Step, String> {
-    let action = match (form.prepare, form.train, form.evaluate) {
-        (Some(prepare), None, None) => Action::Prepare(prepare),
-        (None, Some(train), None) => Action::Train(train.try_into()?),
-        (None, None, Some(evaluate)) => Action::Evaluate(evaluate),
-        _ => return Err(format!("step `{id}` needs one of prepare, train, evaluate")),
-    };
-    Ok(Step {
-        id,
-        needs: form.needs,
-        action,
-    })
 }
 
 impl From<RunSpec> for RunFile {
@@ -99,9 +166,7 @@ impl From<RunSpec> for RunFile {
         let steps = spec.steps.into_iter().map(|step| {
             let mut form = StepForm {
                 needs: step.needs,
-                prepare: None,
-                train: None,
-                evaluate: None,
+                ..StepForm::default()
             };
             match step.action {
                 Action::Prepare(prepare) => form.prepare = Some(prepare),

@@ -43,6 +43,14 @@ pub enum Action {
     Evaluate(Evaluate),
 }
 
+impl RunSpec {
+    /// The spec as a run file in the long form, with nothing left to default. Equal specs give
+    /// equal texts, and [`parse`](crate::parse) gives the spec back.
+    pub fn to_yaml(&self) -> String {
+        serde_saphyr::to_string(self).expect("every part of a spec can be written as YAML")
+    }
+}
+
 impl Action {
     /// The word for it in run files, plans and events.
     pub fn name(&self) -> &'static str {

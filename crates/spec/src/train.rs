@@ -46,7 +46,7 @@ pub enum Length {
     Steps(u64),
 }
 
-/// Training as a run file writes it.
+/// How a model is trained.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Train")]
@@ -145,6 +145,7 @@ pub enum Schedule {
         /// Steps after which the next rate begins, rising.
         boundaries: Vec<u64>,
         /// Learning rates: one more than boundaries.
+        #[schemars(extend("items" = {"type": "number", "format": "float", "exclusiveMinimum": 0, "maximum": 1e6}))]
         rates: Vec<f32>,
     },
 }
@@ -201,6 +202,28 @@ pub struct Checkpoint {
     pub keep: u32,
 }
 
+impl Train {
+    /// Training of a model with nothing else said about it.
+    pub fn new(model: Model) -> Self {
+        let form = TrainForm::default();
+        Train {
+            model,
+            workers: form.workers,
+            strategy: form.strategy,
+            length: Length::Epochs(1),
+            batch: form.batch,
+            optimizer: None,
+            learning_rate: None,
+            loss: None,
+            schedule: form.schedule,
+            clip: None,
+            early_stop: None,
+            threads: None,
+            checkpoint: form.checkpoint,
+        }
+    }
+}
+
 impl Monitor {
     /// Whether it is measured on validation samples.
     pub fn needs_validation(self) -> bool {
@@ -238,7 +261,6 @@ impl TryFrom<TrainForm> for Train {
             (epochs, None) => Length::Epochs(epochs.unwrap_or(1)),
         };
         Ok(Train {
-            model: form.model.ok_or("`model` is missing")?,
             workers: form.workers,
             strategy: form.strategy,
             length,
@@ -251,6 +273,7 @@ impl TryFrom<TrainForm> for Train {
             early_stop: form.early_stop,
             threads: form.threads,
             checkpoint: form.checkpoint,
+            ..Train::new(form.model.ok_or("`model` is missing")?)
         })
     }
 }
@@ -276,6 +299,27 @@ impl From<Train> for TrainForm {
             early_stop: train.early_stop,
             threads: train.threads,
             checkpoint: train.checkpoint,
+        }
+    }
+}
+
+impl Default for TrainForm {
+    fn default() -> Self {
+        TrainForm {
+            model: None,
+            workers: one(),
+            strategy: Strategy::default(),
+            epochs: None,
+            steps: None,
+            batch: thirty_two(),
+            optimizer: None,
+            learning_rate: None,
+            loss: None,
+            schedule: Schedule::default(),
+            clip: None,
+            early_stop: None,
+            threads: None,
+            checkpoint: Checkpoint::default(),
         }
     }
 }

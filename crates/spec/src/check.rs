@@ -1,0 +1,209 @@
+//! Checks that take more than one field, or knowledge beyond a field's type.
+
+use crate::data::BUILTIN_DATA;
+use crate::error::{Complaint, Path};
+use crate::resolve::Placed;
+use crate::train::TrainForm;
+use crate::words::{self, LATER};
+use crate::{Action, Data, Duration, Holdout, Length, Model, Schedule, Split, Train, nearest};
+
+/// Datasets that a later version will know by name.
+const LATER_DATA: [&str; 1] = ["imdb"];
+
+/// Training with its length and model settled. The model may have been written elsewhere.
+pub(crate) fn complete(form: TrainForm, path: &Path, model: &Path) -> Result<Train, Complaint> {
+    if form.epochs.is_some() && form.steps.is_some() {
+        let message = "`epochs` and `steps` are both given";
+        let hint = format!("keep one; `--set {path}.epochs=null` leaves one out for this run");
+        return Err(Complaint::at(path.join(["steps"]), message).with_hint(hint));
+    }
+    match &form.model {
+        Some(Model::File(file)) => model_file(file, model)?,
+        Some(_) => {}
+        None => {
+            return Err(Complaint::at(path.clone(), "`model` is missing")
+                .with_hint("such as `model: mnist-cnn`"));
+        }
+    }
+    Train::try_from(form).map_err(|message| Complaint::at(path.clone(), message))
+}
+
+fn model_file(file: &str, path: &Path) -> Result<(), Complaint> {
+    let lower = file.to_lowercase();
+    let shown = words::shortened(file);
+    let message = if lower.ends_with(".safetensors") {
+        return Ok(());
+    } else if lower.ends_with(".h5") || lower.ends_with(".keras") {
+        format!("`{shown}`: reading Keras' files is {LATER}")
+    } else {
+        format!("`{shown}`: a model file ends in `.safetensors`")
+    };
+    Err(Complaint::at(path.join(["file"]), message))
+}
+
+/// Everything that makes no sense in the steps.
+pub(crate) fn steps(steps: &[Placed]) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for Placed { step, path } in steps {
+        match &step.action {
+            Action::Prepare(prepare) => data(&prepare.data, path, &mut complaints),
+            Action::Train(train) => {
+                training(train, path, &mut complaints);
+                let monitor = train.early_stop.map(|stop| stop.monitor);
+                if monitor.is_some_and(|monitor| monitor.needs_validation())
+                    && nothing_held_out(&step.needs, steps)
+                {
+                    complaints.push(
+                        Complaint::at(
+                            path.join(["early_stop", "monitor"]),
+                            "it watches validation samples, but none are held out",
+                        )
+                        .with_hint("add `validation: 0.1` to the data, or watch `loss`"),
+                    );
+                }
+            }
+            Action::Evaluate(evaluate) => {
+                if evaluate.split == Split::Validation && nothing_held_out(&step.needs, steps) {
+                    complaints.push(
+                        Complaint::at(
+                            path.join(["split"]),
+                            "there are no validation samples: none are held out",
+                        )
+                        .with_hint("add `validation: 0.1` to the data, or evaluate on `test`"),
+                    );
+                }
+            }
+        }
+    }
+    complaints
+}
+
+fn data(data: &Data, path: &Path, complaints: &mut Vec<Complaint>) {
+    let from = data.from.as_str();
+    let mut complain = |field: &str, message: String, hint: Option<String>| {
+        let complaint = Complaint::at(path.join([field]), message);
+        complaints.push(Complaint { hint, ..complaint });
+    };
+    let builtin = BUILTIN_DATA.contains(&from);
+    if LATER_DATA.contains(&from) || from.starts_with("s3://") {
+        complain(
+            "from",
+            format!("`{}` is {LATER}", words::shortened(from)),
+            None,
+        );
+    } else if !builtin && !crate::rule::looks_like_path(from) {
+        let (message, hint) = match nearest(from, BUILTIN_DATA) {
+            Some(name) => (format!("unknown dataset; did you mean `{name}`?"), None),
+            None => {
+                let known = words::list(BUILTIN_DATA);
+                (
+                    format!("unknown dataset `{}`", words::shortened(from)),
+                    Some(format!(
+                        "built in: {known}; a path has a slash: `./{}`",
+                        words::shortened(from)
+                    )),
+                )
+            }
+        };
+        complain("from", message, hint);
+    }
+    if data.mirror.is_some() && from == "mnist-sample" {
+        let message = "`mnist-sample` is part of the program and needs no mirror";
+        complain("mirror", message.into(), None);
+    } else if data.mirror.is_some() && !builtin {
+        let message = "a mirror is another home of a built-in dataset, but `from` is a path";
+        complain(
+            "mirror",
+            message.into(),
+            Some("give the mirror's path as `from`".into()),
+        );
+    }
+    if let Some(labels) = &data.labels {
+        let twice = labels
+            .iter()
+            .enumerate()
+            .find(|&(i, label)| labels[..i].contains(label));
+        if let Some((_, label)) = twice {
+            complain(
+                "labels",
+                format!("`{}` names two classes", words::shortened(label)),
+                None,
+            );
+        }
+    }
+}
+
+fn training(train: &Train, path: &Path, complaints: &mut Vec<Complaint>) {
+    let mut complain = |complaint| complaints.push(complaint);
+    if train.workers > 1 {
+        complain(Complaint::at(
+            path.join(["workers"]),
+            format!("more than one worker is {LATER}"),
+        ));
+    }
+    if train.length == Length::Steps(0) {
+        complain(Complaint::at(
+            path.join(["steps"]),
+            format!("training until stopped (`0`) is {LATER}"),
+        ));
+    }
+    if train.checkpoint.every == Duration::from_secs(0) {
+        complain(Complaint::at(
+            path.join(["checkpoint", "every"]),
+            "expected more than no time at all, found `0s`",
+        ));
+    }
+    if let Some(complaint) = schedule(&train.schedule, train.length, &path.join(["schedule"])) {
+        complain(complaint);
+    }
+}
+
+fn schedule(schedule: &Schedule, length: Length, path: &Path) -> Option<Complaint> {
+    match (schedule, length) {
+        (Schedule::Cosine { warmup_steps, .. }, Length::Steps(steps)) if *warmup_steps >= steps => {
+            let message = format!("expected fewer than all {steps} steps, found `{warmup_steps}`");
+            Some(Complaint::at(
+                path.join(["cosine", "warmup_steps"]),
+                message,
+            ))
+        }
+        (Schedule::Piecewise { boundaries, rates }, _) => {
+            if rates.len() != boundaries.len() + 1 {
+                let message = format!(
+                    "expected one rate more than boundaries, found {} and {}",
+                    rates.len(),
+                    boundaries.len()
+                );
+                return Some(Complaint::at(path.join(["piecewise", "rates"]), message));
+            }
+            let rising = boundaries.windows(2).all(|pair| pair[0] < pair[1]);
+            (!rising).then(|| {
+                let path = path.join(["piecewise", "boundaries"]);
+                Complaint::at(path, "expected steps that rise from one to the next")
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Whether the data that a step comes to through its needs has no validation samples. Where the
+/// needs make no sense, that is for the plan to say.
+fn nothing_held_out(needs: &[String], steps: &[Placed]) -> bool {
+    let mut open: Vec<&String> = needs.iter().collect();
+    let mut seen: Vec<&String> = Vec::new();
+    let mut holdouts = Vec::new();
+    while let Some(id) = open.pop() {
+        if seen.contains(&id) {
+            continue;
+        }
+        seen.push(id);
+        let Some(Placed { step, .. }) = steps.iter().find(|placed| placed.step.id == *id) else {
+            continue;
+        };
+        match &step.action {
+            Action::Prepare(prepare) => holdouts.push(prepare.data.validation),
+            _ => open.extend(&step.needs),
+        }
+    }
+    !holdouts.is_empty() && holdouts.iter().all(|holdout| *holdout == Holdout::None)
+}

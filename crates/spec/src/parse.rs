@@ -1,0 +1,72 @@
+//! From a text to a spec: YAML, then `--set`, then the schema, then what it all means.
+
+use crate::error::{Complaint, Path, Source};
+use crate::file::RunFile;
+use crate::tree::{self, At, FILE_LIMIT, Node};
+use crate::{Action, Model, RunSpec, SpecError, read, resolve, rule, set};
+
+/// Reads a run file. `file` is its name in errors; `sets` change it before it is read, each
+/// `path=value` (`train.epochs=5`).
+///
+/// It never panics, whatever the text.
+pub fn parse(text: &str, file: &str, sets: &[String]) -> Result<RunSpec, SpecError> {
+    let source = Source { file, text };
+    let tree = changed(&source, sets)?;
+    let complain = |complaints| source.error(&tree, complaints);
+    let json = read::read(&tree).map_err(complain)?;
+    let file: RunFile = serde_json::from_value(json)
+        .map_err(|error| complain(vec![Complaint::new([], error.to_string())]))?;
+    resolve::resolve(file).map_err(complain)
+}
+
+impl Model {
+    /// Reads a network as a run file names it: `mnist-cnn`, `{name: mnist-mlp, hidden_units: 30}`
+    /// or a path.
+    pub fn parse(text: &str) -> Result<Model, SpecError> {
+        let sets = [format!("model={text}")];
+        let spec = parse("{name: model, data: mnist-sample}", "model", &sets)
+            .map_err(SpecError::without_places)?;
+        let model = spec.steps.into_iter().find_map(|step| match step.action {
+            Action::Train(train) => Some(train.model),
+            _ => None,
+        });
+        Ok(model.expect("the short form has a training step"))
+    }
+}
+
+/// The tree of a text with every `--set` applied.
+fn changed(source: &Source<'_>, sets: &[String]) -> Result<Node, SpecError> {
+    let start = At::File {
+        line: 1,
+        column: 1,
+        width: 0,
+    };
+    let fail = |at, path, message, hint: Option<String>| {
+        SpecError::one(source.problem(at, path, message, hint))
+    };
+    if source.text.len() > FILE_LIMIT {
+        let message = format!(
+            "the file is too large for a run file: over {}",
+            crate::Bytes(FILE_LIMIT as u64)
+        );
+        return Err(fail(start, Path::default(), message, None));
+    }
+    let tree = tree::read(source.text).map_err(|error| {
+        let hint = error.hint.map(str::to_string);
+        fail(error.at, Path::default(), error.message, hint)
+    })?;
+    let mut tree = tree.ok_or_else(|| {
+        let hint = "`trainyard init` writes one to start from";
+        fail(
+            start,
+            Path::default(),
+            "the file is empty".into(),
+            Some(hint.into()),
+        )
+    })?;
+    for (number, set) in sets.iter().enumerate() {
+        set::apply(&mut tree, rule::root(), set, number)
+            .map_err(|wrong| fail(At::Set(number), wrong.path, wrong.message, wrong.hint))?;
+    }
+    Ok(tree)
+}
