@@ -217,3 +217,120 @@ fn empty_block(samples: &Samples, rows: usize) -> Block {
         y: Vec::with_capacity(rows),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(batch: usize, start: u64) -> Order {
+        Order {
+            seed: 5,
+            rank: 2,
+            batch,
+            start,
+        }
+    }
+
+    /// Steps as anybody can compute them, without threads and blocks.
+    fn expected(samples: &Samples, order: Order, step: u64) -> Samples {
+        let steps = steps_per_epoch(samples.len(), order.batch);
+        let key = Key::new(order.seed, Purpose::Shuffle).with(order.rank);
+        let permutation = key.with(step / steps).permutation(samples.len());
+        let first = (step % steps) as usize * order.batch;
+        let last = (first + order.batch).min(samples.len());
+        samples.gather(&permutation[first..last])
+    }
+
+    fn check(samples: Samples, batch: usize, start: u64, steps: u64) {
+        let samples = Arc::new(samples);
+        let order = order(batch, start);
+        let mut batches = Batches::new(Arc::clone(&samples), order);
+        for step in start..start + steps {
+            let got = batches.next().unwrap();
+            let want = expected(&samples, order, step);
+            assert_eq!(got.step, step);
+            assert_eq!(got.y, want.y);
+            assert_eq!(got.x, want.x.view());
+        }
+    }
+
+    #[test]
+    fn a_step_number_alone_decides_its_samples() {
+        for (len, batch) in [(1, 1), (7, 3), (7, 7), (7, 100), (1000, 20), (1003, 16)] {
+            for start in [0, 1, 5, 1_000_003] {
+                check(
+                    Samples::synthetic(&[28, 28, 1], 10, len, 1),
+                    batch,
+                    start,
+                    120,
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_batch_larger_than_a_block_is_a_block() {
+        check(Samples::synthetic(&[1000], 3, 700, 1), 600, 0, 5);
+    }
+
+    #[test]
+    fn floats_are_gathered_too() {
+        let bytes = Samples::synthetic(&[3], 4, 50, 1);
+        let Values::U8(x) = bytes.x else {
+            panic!("synthetic samples are bytes")
+        };
+        let floats = Values::F32(x.into_iter().map(f32::from).collect());
+        check(
+            Samples::new(vec![3], floats, bytes.y, None).unwrap(),
+            8,
+            3,
+            40,
+        );
+    }
+
+    #[test]
+    fn an_epoch_holds_every_sample_once_and_its_last_batch_is_short() {
+        let mut samples = Samples::synthetic(&[1], 1, 103, 1);
+        samples.y = (0..103).collect();
+        samples.classes = 103;
+        let mut batches = Batches::new(Arc::new(samples), order(10, 0));
+        let (mut seen, mut sizes) = (Vec::new(), Vec::new());
+        for _ in 0..11 {
+            let batch = batches.next().unwrap();
+            seen.extend_from_slice(batch.y);
+            sizes.push(batch.y.len());
+        }
+        seen.sort_unstable();
+        assert!(seen.into_iter().eq(0..103));
+        assert_eq!(sizes, [10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 3]);
+    }
+
+    #[test]
+    fn blocks_go_round() {
+        let samples = Arc::new(Samples::synthetic(&[64 << 10], 2, 16, 1));
+        let mut batches = Batches::new(samples, order(4, 0));
+        let mut rooms = std::collections::HashSet::new();
+        for _ in 0..200 {
+            let View::U8(x) = batches.next().unwrap().x else {
+                panic!("bytes stay bytes")
+            };
+            rooms.insert(x.as_ptr());
+        }
+        // The one that was empty at first may move once when it grows.
+        assert!(rooms.len() <= AHEAD + 3, "{} buffers", rooms.len());
+    }
+
+    #[test]
+    fn a_panic_of_the_thread_is_an_error() {
+        let mut samples = Samples::synthetic(&[4], 2, 8, 1);
+        // Fewer values than the labels say: gathering panics.
+        samples.x = Values::U8(vec![0; 3]);
+        let mut batches = Batches::new(Arc::new(samples), order(4, 0));
+        let error = batches.next().unwrap_err().to_string();
+        assert!(
+            error.contains("out of range for slice of length 3"),
+            "{error}"
+        );
+        assert!(batches.next().is_err());
+    }
+}

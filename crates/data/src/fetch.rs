@@ -215,3 +215,6 @@ fn lock(cache: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Result<File> {
         WAIT.as_secs() / 60
     )))
 }
+
+#[cfg(test)]
+mod tests;

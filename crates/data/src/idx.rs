@@ -166,3 +166,99 @@ fn unreadable(error: std::io::Error) -> DataError {
         _ => format!("cannot be unpacked ({error}); fetch it again"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(bytes).unwrap();
+        gzip.finish().unwrap()
+    }
+
+    fn refused(bytes: &[u8]) -> String {
+        read(bytes, &Limits::default()).unwrap_err().to_string()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(rows in 0usize..9, side in 1usize..9, byte: u8) {
+            let bytes = vec![byte; rows * side * side];
+            let shape = vec![rows, side, side];
+            let plain = write(&shape, &bytes);
+            let array = Array { shape, bytes };
+            prop_assert_eq!(&read(&plain, &Limits::default()).unwrap(), &array);
+            prop_assert_eq!(&read(&gzip(&plain), &Limits::default()).unwrap(), &array);
+        }
+
+        #[test]
+        fn noise_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = read(&bytes, &Limits::default());
+            let _ = read(&gzip(&bytes), &Limits::default());
+            let _ = read(&[&[0, 0, 8, 2], &bytes[..]].concat(), &Limits::default());
+        }
+    }
+
+    #[test]
+    fn counts_that_lie_are_refused() {
+        let good = write(&[2, 2], &[1, 2, 3, 4]);
+        let short = &good[..good.len() - 1];
+        let long = [&good[..], &[0]].concat();
+        assert!(
+            refused(short).contains("is 4 bytes, but holds only 3"),
+            "{}",
+            refused(short)
+        );
+        assert!(refused(&long).contains("but holds more"));
+        assert!(refused(&gzip(short)).contains("but holds only 3"));
+        assert!(refused(&gzip(&long)).contains("but holds more"));
+        let huge = [&[0, 0, 8, 3][..], &[255; 12]].concat();
+        assert!(refused(&huge).contains("more than the limit"));
+        // A claim within the limit, but far beyond what is there, costs no memory.
+        let large = [&[0, 0, 8, 2][..], &[0, 1, 0, 0], &[0, 0, 255, 0]].concat();
+        assert!(refused(&large).contains("but holds only 0"));
+    }
+
+    #[test]
+    fn what_is_not_an_idx_file_of_bytes_is_refused() {
+        assert!(refused(&[]).contains("is empty"));
+        assert!(refused(&[0, 0]).contains("ends too early"));
+        assert!(refused(b"PK\x03\x04").contains("is not an idx file"));
+        assert!(refused(&[0, 0, 0x0d, 1, 0, 0, 0, 0]).contains("32-bit floats (type 0x0d)"));
+        assert!(refused(&[0, 0, 8, 0]).contains("has 0 dimensions"));
+        assert!(refused(&[0, 0, 8, 200]).contains("has 200 dimensions"));
+        assert!(refused(&[0, 0, 8, 1, 0, 0]).contains("ends too early"));
+    }
+
+    #[test]
+    fn damaged_and_expanding_gzip_is_refused() {
+        let packed = gzip(&write(&[3, 3], &[7; 9]));
+        assert!(refused(&packed[..packed.len() - 9]).contains("ends too early"));
+        let mut flipped = packed.clone();
+        let checksum = packed.len() - 6;
+        flipped[checksum] ^= 1;
+        assert!(
+            refused(&flipped).contains("cannot be unpacked"),
+            "{}",
+            refused(&flipped)
+        );
+        assert!(
+            refused(&[&packed[..], b"garbage after its end"].concat())
+                .contains("cannot be unpacked")
+        );
+        let bomb = gzip(&write(&[1000, 1000], &[0; 1_000_000]));
+        let limits = Limits { bytes: 100_000 };
+        let error = read(&bomb, &limits).unwrap_err().to_string();
+        assert!(
+            error.contains("more than the limit of 100000 bytes"),
+            "{error}"
+        );
+    }
+}

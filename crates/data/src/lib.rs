@@ -12,6 +12,7 @@ mod error;
 mod fetch;
 mod folder;
 pub mod idx;
+mod inputs;
 mod known;
 mod manifest;
 mod npy;
@@ -25,6 +26,7 @@ mod xy;
 
 pub use batches::{Batch, Batches, Order, steps_per_epoch};
 pub use error::{DataError, Result};
+pub use inputs::inputs;
 pub use manifest::{Manifest, Origin, Part};
 pub use prepare::prepare;
 pub use samples::{Samples, Values, View};

@@ -5,7 +5,7 @@
 //! number of arrays, each header's length and shape, stored and unpacked sizes and their ratio.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Seek, Write};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use zip::read::ZipArchive;
@@ -83,30 +83,12 @@ impl Archive<BufReader<File>> {
 
 impl<R: Read + Seek> Archive<R> {
     /// Opens anything that can be read at any place. `place` is what errors call it.
-    pub fn new(reader: R, limits: Limits, place: &str) -> Result<Self> {
-        let broken = |error: ZipError| {
-            DataError::malformed(format!(
-                "is not a whole .npz file ({error}); write it with numpy.savez, or fetch it again"
-            ))
-            .in_place(place)
-        };
-        let mut zip = ZipArchive::new(reader).map_err(broken)?;
-        if zip.len() > limits.arrays {
-            return Err(DataError::malformed(format!(
-                "holds {} arrays; the limit is {}",
-                zip.len(),
-                limits.arrays
-            ))
-            .in_place(place));
-        }
-        if zip.has_duplicate_names() || zip.has_overlapping_files().map_err(broken)? {
-            return Err(DataError::malformed(
-                "holds arrays that share a name or bytes; no program writes that by mistake",
-            )
-            .in_place(place));
-        }
+    pub fn new(mut reader: R, limits: Limits, place: &str) -> Result<Self> {
+        let zip = check_end(&mut reader, &limits)
+            .and_then(|()| ZipArchive::new(reader).map_err(broken))
+            .and_then(|zip| check_archive(zip, &limits));
         Ok(Archive {
-            zip,
+            zip: zip.map_err(|error| error.in_place(place))?,
             limits,
             place: place.to_owned(),
         })
@@ -198,6 +180,49 @@ impl<R: Read + Seek> Archive<R> {
             .or_else(|| self.zip.index_for_name(name))
             .ok_or(ZipError::FileNotFound)?;
         self.zip.by_index(index)
+    }
+}
+
+fn broken(error: impl std::fmt::Display) -> DataError {
+    DataError::malformed(format!(
+        "is not a whole .npz file ({error}); write it with numpy.savez, or fetch it again"
+    ))
+}
+
+/// Looks at the zip's last record before anything is made of what the file lists.
+/// numpy writes no comment, so the record is the file's end.
+fn check_end(reader: &mut (impl Read + Seek), limits: &Limits) -> Result<()> {
+    let mut end = [0; 22];
+    let read = reader
+        .seek(SeekFrom::End(-22))
+        .and_then(|_| reader.read_exact(&mut end));
+    read.map_err(|_| broken("it is too short"))?;
+    if !end.starts_with(b"PK\x05\x06") || end[20..] != [0, 0] {
+        return Err(broken("it does not end as one"));
+    }
+    let arrays = usize::from(u16::from_le_bytes([end[10], end[11]]));
+    check_count(arrays, limits)
+}
+
+fn check_count(arrays: usize, limits: &Limits) -> Result<()> {
+    match arrays > limits.arrays {
+        false => Ok(()),
+        true => Err(DataError::malformed(format!(
+            "holds {arrays} arrays; the limit is {}",
+            limits.arrays
+        ))),
+    }
+}
+
+/// A file that means different things to different readers is refused.
+fn check_archive<R: Read + Seek>(mut zip: ZipArchive<R>, limits: &Limits) -> Result<ZipArchive<R>> {
+    check_count(zip.len(), limits)?;
+    let overlapping = zip.has_overlapping_files().map_err(broken)?;
+    match zip.offset() > 0 || overlapping || zip.has_duplicate_names() {
+        false => Ok(zip),
+        true => Err(broken(
+            "its arrays share names or bytes, or something stands before them",
+        )),
     }
 }
 

@@ -18,6 +18,11 @@ const TRAIN: Names = ("x_train", "y_train");
 const TEST: Names = ("x_test", "y_test");
 const PLAIN: Names = ("x", "y");
 
+/// Whether a file is an npz file by its name.
+pub(crate) fn is_npz(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "npz")
+}
+
 /// What the file holds, without reading the samples.
 pub(crate) fn facts(path: &Path) -> Result<Whole> {
     let mut archive = Archive::open(path)?;
