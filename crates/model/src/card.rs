@@ -10,6 +10,7 @@ use serde_json::Value;
 use spec::{Loss, Optimizer};
 
 use crate::FileProblem;
+use crate::safetensors::shortened;
 
 /// What is known about a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -120,7 +121,9 @@ impl Card {
 
     /// Reads a card, the version before all else.
     pub(crate) fn from_json(text: &str) -> Result<Card, FileProblem> {
-        let damaged = |error| FileProblem::Damaged(format!("its card: {error}"));
+        let damaged = |error: serde_json::Error| {
+            FileProblem::Damaged(format!("its card: {}", shortened(&error.to_string())))
+        };
         let value: Value = serde_json::from_str(text).map_err(damaged)?;
         match value.get("version").and_then(Value::as_u64) {
             Some(found) if found > u64::from(Card::VERSION) => Err(FileProblem::Newer {

@@ -160,6 +160,9 @@ mod tests {
             dense(3, Initializer::TruncatedNormal { stddev: 0.1 }),
         ];
         let graph = Graph::sequential(&[11], layers).unwrap();
-        assert_eq!(weights_sha256(&graph.initialize(0)), "?");
+        assert_eq!(
+            weights_sha256(&graph.initialize(0)),
+            "c6e91dcda8d44fc4fd1b06a577d426ec9dca03ccf013e7faaffb95940e6e0bd4"
+        );
     }
 }

@@ -94,6 +94,7 @@ pub(crate) fn read(mut source: impl Read, size: u64) -> Result<Model, FileProble
     let mut text = vec![0; header_len as usize];
     exactly(&mut source, &mut text)?;
     let header: Header = serde_json::from_slice(&text).map_err(|error| {
+        let error = shortened(&error.to_string());
         FileProblem::NotAModel(format!("its header is not a safetensors header: {error}"))
     })?;
     let graph = graph_of(&header)?;
@@ -229,6 +230,6 @@ fn exactly(source: &mut impl Read, bytes: &mut [u8]) -> Result<(), FileProblem> 
 }
 
 /// A stranger's word, short enough for a message.
-fn shortened(text: &str) -> String {
-    text.chars().take(80).collect()
+pub(crate) fn shortened(text: &str) -> String {
+    text.chars().take(200).collect()
 }

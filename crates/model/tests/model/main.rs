@@ -1,0 +1,28 @@
+//! Models from outside: their files, their means, and layers that lie.
+
+mod average;
+mod damaged;
+mod files;
+mod lying;
+
+use spec::Builtin;
+use trainyard_model::{Card, Model, Network, Preprocess, network};
+
+/// A small network: 4·3+3 and 3·2+2 numbers.
+fn small_network() -> Network {
+    let mlp = Builtin::MnistMlp { hidden_units: 3 };
+    network(&spec::Model::Builtin(mlp), &[2, 2, 1], 2).expect("a right network")
+}
+
+fn small_model(seed: u64) -> Model {
+    let network = small_network();
+    let input = Preprocess {
+        shape: vec![2, 2, 1],
+        scale: 1.0 / 255.0,
+    };
+    Model {
+        weights: network.graph.initialize(seed),
+        card: Card::new("small", &network.name, input),
+        graph: network.graph,
+    }
+}
