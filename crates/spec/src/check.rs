@@ -93,7 +93,13 @@ fn data(data: &Data, path: &Path, complaints: &mut Vec<Complaint>) {
         );
     } else if !builtin && !crate::rule::looks_like_path(from) {
         let (message, hint) = match nearest(from, BUILTIN_DATA) {
-            Some(name) => (format!("unknown dataset; did you mean `{name}`?"), None),
+            Some(name) => (
+                format!(
+                    "unknown dataset `{}`; did you mean `{name}`?",
+                    words::shortened(from)
+                ),
+                None,
+            ),
             None => {
                 let known = words::list(BUILTIN_DATA);
                 (

@@ -174,11 +174,11 @@ fn tagged_form(tag: &str, table: &Table) -> String {
 fn range(schema: Schema) -> String {
     let bound = |name: &str, word: &str| {
         let bound = schema[name].as_f64()?;
-        Some(format!(" {word} {}", words::number(bound)))
+        Some(format!("{word} {}", words::number(bound)))
     };
-    let least = bound("minimum", "from").or_else(|| bound("exclusiveMinimum", "above"));
+    let least = bound("minimum", " from").or_else(|| bound("exclusiveMinimum", " above"));
     // A bound that only keeps infinity out is not worth a word.
-    let most = bound("exclusiveMaximum", "below").or_else(|| bound("maximum", "to"));
+    let most = bound("exclusiveMaximum", ", below").or_else(|| bound("maximum", ", at most"));
     let most = most.filter(|_| schema["maximum"].as_f64().unwrap_or_default() < 1e6);
     format!(
         "a number{}{}",

@@ -1,82 +1,444 @@
 //! What a user reads when a run file is wrong, word for word.
 
-use trainyard_spec::{self as spec, Length, Model, Optimizer, RunSpec};
+use trainyard_spec as spec;
 
-const GOOD: &str =
-    "name: mnist\ndata: mnist\nmodel: mnist-cnn\ntrain:\n  epochs: 2\n  batch: 100\n";
-
-fn parse(text: &str) -> Result<RunSpec, String> {
-    spec::parse(text, "mnist.yaml", &[]).map_err(|error| error.to_string())
-}
+/// The lines of a short file that are right.
+const RIGHT: &str = "name: mnist\ndata: mnist\nmodel: mnist-cnn\n";
 
 fn error(text: &str) -> String {
-    parse(text).expect_err("the file is wrong")
+    match spec::parse(text, "mnist.yaml", &[]) {
+        Ok(spec) => panic!("accepted:\n{}", spec.to_yaml()),
+        Err(error) => error.to_string(),
+    }
 }
 
-fn set(text: &str, sets: &[&str]) -> Result<RunSpec, String> {
-    let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
-    spec::parse(text, "mnist.yaml", &sets).map_err(|error| error.to_string())
+/// The first line of each problem of [`RIGHT`] with more lines after it, the place left out.
+fn messages(more: &str) -> Vec<String> {
+    let error = spec::parse(&format!("{RIGHT}{more}"), "mnist.yaml", &[]);
+    let error = error.expect_err("the file is wrong");
+    let problems = error.problems().iter();
+    problems
+        .map(|problem| format!("{}: {}", problem.path, problem.message))
+        .collect()
 }
 
 #[test]
-fn dump() {
-    for text in [
-        "name: mnist\ndata: mnist\nmodel: mnist-cnn\ntrain:\n  epohcs: 5\n",
-        "name: mnist\ndata: mnist\nmodel: mnist-cnn\nepochs: 5\n",
-        "name: mnist\ndata: mnist\nmodel: mnist-cnn\nserve: {}\ncolour: red\n",
-        "name: 5\ndata: mnits\nmodel: mnist-cn\ntrain: 5\n",
-        "name: x\ndata: mnits\nmodel: mnist-cnn\n",
-        "name: x\ndata: photos\nmodel: mnist-cnn\n",
-        "name: x\ndata: imdb\nmodel: m.h5\n",
-        "name: x\ndata: {validation: 1.5}\nmodel: {name: facenet}\n",
-        "name: x\ndata: {from: mnist, validation: 1.5}\nmodel: {nam: facenet}\n",
-        "name: x\ndata: mnist\nmodel: {layers: [Flaten, Dense, {Dense: {unit: 5}}, LSTM, {Dropout: {rate: 1}}, {Conv2D: {filters: 2, kernel_size: [1,2,3]}}, 5, {}]}\n",
-        "name: x\ndata: mnist\nmodel: mnist-mlp\ntrain: {epochs: five, batch: 0, learning_rate: -1, optimizer: adamm, strategy: average, threads: \"4\", checkpoint: {every: 10}}\n",
-        "name: x\ndata: mnist\nmodel: mnist-mlp\ntrain:\n  epochs: 5\n  steps: 5\n",
-        "name: x\ndata: mnist\nmodel: mnist-mlp\ntrain:\n  workers: 2\n  early_stop: {}\nevaluate: {split: validation}\n",
-        "name: x\ndata: mnist\nmodel: mnist-mlp\ntrain:\n\tworkers: 2\n",
-        "name: x\nname: y\n",
-        "",
-        "hello",
-        "- a\n- b\n",
-        "name: x\n---\nname: y\n",
-        "name: x\nsteps:\n  a: {}\n  b: {prepare: {}, train: {}}\n  C: {prepare: {data: mnist}}\n",
-        "name: x\ndata: mnist\nsteps:\n  b: {command: \"x\"}\n",
-        "name: x\ndata: [mnist]\nmodel: 3\nevaluate: maybe\ntrain:\n  epochs:\n  batch:\n  clip: norm\n  schedule: {cosine: {}, exponential: {}}\n",
-        "name: x\ndata: mnist\nmodel: mnist-mlp\ntrain:\n  schedule: {piecewise: {boundaries: [1, 2], rates: [1, 0]}}\n",
-        "name: x\ndata: mnist\nmodel: mnist-mlp\ntrain:\n  schedule: {piecewise: {boundaries: [1, 2], rates: [1, 0.1]}}\n  steps: 18446744073709551616\n",
-    ] {
-        println!(
-            "{text}----\n{}\n=======",
-            parse(text).map_or_else(|e| e, |s| format!("{s:?}"))
-        );
-    }
-    for s in [
-        "train.epohcs=5",
-        "train.epochs=x",
-        "epochs",
-        "a..b=1",
-        "train.epochs.foo=1",
-        "model={layers: [1]}",
-        "model=[",
-        "train.steps=5",
-        "train.optimizer.adm.beta_1=1",
-        "model.layers.0=Flatten",
-        "tran.epochs=2",
-    ] {
-        println!(
-            "{s}----\n{}\n=======",
-            set(GOOD, &[s]).map_or_else(|e| e, |s| format!("{s:?}"))
-        );
-    }
+fn an_unknown_field_names_the_one_that_was_meant() {
+    assert_eq!(
+        error(&format!("{RIGHT}train:\n  batch: 100\n  epohcs: 5\n")),
+        "mnist.yaml:6:3: train.epohcs: unknown field; did you mean `epochs`?
+  6 |   epohcs: 5
+    |   ^^^^^^"
+    );
 }
+
 #[test]
-fn dumpref() {
-    std::fs::create_dir_all("../../docs/reference").unwrap();
-    std::fs::write("../../docs/reference/runfile.md", spec::reference()).unwrap();
-    std::fs::write(
-        "../../docs/reference/runfile.schema.json",
-        format!("{:#}\n", spec::schema()),
-    )
-    .unwrap();
+fn an_unknown_field_is_found_elsewhere_in_the_file() {
+    assert_eq!(
+        error(&format!("{RIGHT}epochs: 5\n")),
+        "mnist.yaml:4:1: epochs: unknown field; did you mean `train.epochs`?
+  4 | epochs: 5
+    | ^^^^^^"
+    );
+}
+
+#[test]
+fn an_unknown_field_like_no_other_lists_the_fields() {
+    assert_eq!(
+        error(&format!("{RIGHT}colour: red\n")),
+        "mnist.yaml:4:1: colour: unknown field
+  4 | colour: red
+    | ^^^^^^
+  hint: known here: `name`, `seed`, `data`, `model`, `train`, `evaluate`, `steps`"
+    );
+}
+
+#[test]
+fn several_problems_are_reported_together_in_the_order_of_the_file() {
+    assert_eq!(
+        error(
+            "name: Mnist\ndata: mnist\nmodel: mnist-cn\ntrain:\n  epochs: five\n  threads: \"4\"\n"
+        ),
+        "mnist.yaml:1:7: name: `Mnist` is not a name; use lower-case letters, digits and dashes, \
+         beginning with a letter, at most 40 characters
+  1 | name: Mnist
+    |       ^^^^^
+
+mnist.yaml:3:8: model: unknown value `mnist-cn`; did you mean `mnist-cnn`?
+  3 | model: mnist-cn
+    |        ^^^^^^^^
+
+mnist.yaml:5:11: train.epochs: expected a whole number, found `five`
+  5 |   epochs: five
+    |           ^^^^
+
+mnist.yaml:6:12: train.threads: expected a whole number, found the text `\"4\"`
+  6 |   threads: \"4\"
+    |            ^^^
+  hint: without the quotes it is one: `4`"
+    );
+}
+
+#[test]
+fn what_a_later_version_has_is_not_called_unknown() {
+    assert_eq!(
+        messages("serve: {}\non: {}\nsweep: {}\noutput: x\n"),
+        ["serve", "on", "sweep", "output"].map(|field| format!("{field}: not in this version yet"))
+    );
+    let later =
+        |path: &str, word: &str| vec![format!("{path}: `{word}` is not in this version yet")];
+    assert_eq!(
+        messages("train: {strategy: average}"),
+        later("train.strategy", "average")
+    );
+    assert_eq!(
+        messages("train: {optimizer: {adamw: {}}}"),
+        ["train.optimizer.adamw: not in this version yet"]
+    );
+    assert_eq!(
+        messages("train: {workers: 3}"),
+        ["train.workers: more than one worker is not in this version yet"]
+    );
+    assert_eq!(
+        messages("train: {steps: 0}"),
+        ["train.steps: training until stopped (`0`) is not in this version yet"]
+    );
+    assert_eq!(
+        error("name: a\ndata: imdb\nmodel: facenet\n"),
+        "mnist.yaml:3:8: model: `facenet` is not in this version yet
+  3 | model: facenet
+    |        ^^^^^^^"
+    );
+    assert_eq!(
+        error("name: a\ndata: mnist\nmodel: nets/face.h5\n"),
+        "mnist.yaml:3:8: model: `nets/face.h5`: reading Keras' files is not in this version yet
+  3 | model: nets/face.h5
+    |        ^^^^^^^^^^^^"
+    );
+}
+
+#[test]
+fn numbers_out_of_range_say_the_range() {
+    assert_eq!(
+        messages(
+            "train: {batch: 0, epochs: -1, learning_rate: 0, clip: {norm: -1}, threads: 4097}"
+        ),
+        [
+            "train.batch: expected at least 1, found `0`",
+            "train.epochs: expected at least 1, found `-1`",
+            "train.learning_rate: expected more than 0, found `0`",
+            "train.clip.norm: expected more than 0, found `-1`",
+            "train.threads: expected at most 4,096, found `4097`",
+        ]
+    );
+    assert_eq!(
+        messages("train: {batch: 1000000, learning_rate: 1e-60, steps: 99999999999999999999}"),
+        [
+            "train.batch: expected at most 65,536, found `1000000`",
+            // It is nothing once it is the `f32` that training computes with.
+            "train.learning_rate: expected more than 0, found `1e-60`",
+            "train.steps: expected at most 18,446,744,073,709,551,615, found `99999999999999999999`",
+        ]
+    );
+    assert_eq!(
+        messages("train: {learning_rate: .nan, early_stop: {min_delta: inf}}"),
+        [
+            "train.learning_rate: expected a number, found `.nan`",
+            "train.early_stop.min_delta: expected a number, found `inf`",
+        ]
+    );
+}
+
+#[test]
+fn wrong_kinds_say_what_was_expected_and_what_was_found() {
+    assert_eq!(
+        messages(
+            "train:\n  batch: [1]\n  epochs: 2.5\n  clip: norm\n  checkpoint: {every: 10}\n  optimizer: [adam]\n"
+        ),
+        [
+            "train.batch: expected a whole number, found a list",
+            "train.epochs: expected a whole number, found `2.5`",
+            "train.clip: `norm` needs a value",
+            "train.checkpoint.every: expected a duration such as `90s`, `2h` or `1h30m`, found `10`",
+            "train.optimizer: expected one of `sgd`, `adam`, `rmsprop`, found a list",
+        ]
+    );
+    assert_eq!(
+        messages(
+            "evaluate: maybe\ntrain:\n  batch:\n  schedule: {cosine: {}, exponential: {}}\n  early_stop: {restore_best: yes}\n"
+        ),
+        [
+            "evaluate: expected true or false or a mapping, found `maybe`",
+            "train.batch: expected a whole number, found nothing",
+            "train.schedule: only one of `cosine`, `exponential` can be given",
+            "train.early_stop.restore_best: expected true or false, found `yes`",
+        ]
+    );
+    assert_eq!(
+        error("name: a\ndata: [mnist]\nmodel: mnist-cnn\n"),
+        "mnist.yaml:2:1: data: expected a name or a mapping, found a list
+  2 | data: [mnist]
+    | ^^^^
+  hint: it has the fields `from`, `mirror`, `validation`, `stratify`, `labels`"
+    );
+}
+
+#[test]
+fn layers_are_checked_one_by_one() {
+    let text = "name: a
+data: mnist
+model:
+  layers:
+    - Flaten
+    - Dense
+    - Dense: { unit: 5 }
+    - LSTM
+    - Dropout: { rate: 1 }
+    - Conv2D: { filters: 2, kernel_size: [1, 2, 3], padding: sane }
+    - {}
+";
+    let error = spec::parse(text, "a.yaml", &[]).expect_err("the layers are wrong");
+    let lines: Vec<String> = error
+        .problems()
+        .iter()
+        .map(|p| format!("{}: {}: {}", p.place, p.path, p.message))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "a.yaml:5:7: model.layers.0: unknown value `Flaten`; did you mean `Flatten`?",
+            "a.yaml:6:7: model.layers.1: `units` is missing",
+            "a.yaml:7:16: model.layers.2.Dense.unit: unknown field; did you mean `units`?",
+            "a.yaml:8:7: model.layers.3: `LSTM` is not in this version yet",
+            "a.yaml:9:24: model.layers.4.Dropout.rate: expected less than 1, found `1`",
+            "a.yaml:10:29: model.layers.5.Conv2D.kernel_size: expected a list of 2, found 3",
+            "a.yaml:10:62: model.layers.5.Conv2D.padding: unknown value `sane`; did you mean `same`?",
+            "a.yaml:11:7: model.layers.6: expected one of `Input`, `Dense`, `Conv2D`, `MaxPooling2D`, \
+             `Dropout`, `Flatten`, `Activation`, found nothing",
+        ]
+    );
+}
+
+#[test]
+fn networks_know_their_own_arguments() {
+    let model = |model: &str| error(&format!("name: a\ndata: mnist\nmodel: {model}\n"));
+    assert_eq!(
+        model("{name: mnist-mpl}"),
+        "mnist.yaml:3:15: model.name: unknown value `mnist-mpl`; did you mean `mnist-mlp`?
+  3 | model: {name: mnist-mpl}
+    |               ^^^^^^^^^"
+    );
+    assert_eq!(
+        model("{name: mnist-cnn, hidden_units: 3}"),
+        "mnist.yaml:3:26: model.hidden_units: unknown field
+  3 | model: {name: mnist-cnn, hidden_units: 3}
+    |                          ^^^^^^^^^^^^
+  hint: known here: `name`, `dropout`"
+    );
+    assert_eq!(
+        model("resnet"),
+        "mnist.yaml:3:8: model: unknown value `resnet`
+  3 | model: resnet
+    |        ^^^^^^
+  hint: known here: `mnist-mlp`, `mnist-cnn`, or a path such as `model.safetensors`"
+    );
+    assert!(model("nets/a.onnx").contains("a model file ends in `.safetensors`"));
+}
+
+#[test]
+fn data_is_checked() {
+    let data = |data: &str| {
+        let text = format!("name: a\ndata: {data}\nmodel: mnist-cnn\n");
+        error(&text).lines().next().unwrap_or_default().to_string()
+    };
+    assert_eq!(
+        data("mnits"),
+        "mnist.yaml:2:7: data: unknown dataset `mnits`; did you mean `mnist`?"
+    );
+    assert_eq!(
+        data("{from: mnist, validation: 1.5}"),
+        "mnist.yaml:2:33: data.validation: expected a share below 1 such as `0.1`, or a whole number of \
+         samples such as `5000`, found `1.5`"
+    );
+    assert_eq!(
+        data("{validation: 0.1}"),
+        "mnist.yaml:2:1: data: `from` is missing"
+    );
+    assert_eq!(
+        data("{from: ./digits, mirror: /mnt}"),
+        "mnist.yaml:2:32: data.mirror: a mirror is another home of a built-in dataset, but `from` is a path"
+    );
+    assert_eq!(
+        data("s3://bucket/x"),
+        "mnist.yaml:2:7: data: `s3://bucket/x` is not in this version yet"
+    );
+    assert_eq!(
+        data("{from: ./digits, labels: [a, b, a]}"),
+        "mnist.yaml:2:24: data.labels: `a` names two classes"
+    );
+}
+
+#[test]
+fn fields_that_exclude_or_need_each_other() {
+    assert_eq!(
+        error(&format!("{RIGHT}train:\n  epochs: 5\n  steps: 5\n")),
+        "mnist.yaml:6:10: train.steps: `epochs` and `steps` are both given
+  6 |   steps: 5
+    |          ^
+  hint: keep one; `--set train.epochs=null` leaves one out for this run"
+    );
+    assert_eq!(
+        error(&format!("{RIGHT}train:\n  early_stop: {{ monitor: val_accuracy }}\n")),
+        "mnist.yaml:5:26: train.early_stop.monitor: it watches validation samples, but none are held out
+  5 |   early_stop: { monitor: val_accuracy }
+    |                          ^^^^^^^^^^^^
+  hint: add `validation: 0.1` to the data, or watch `loss`"
+    );
+    assert_eq!(
+        messages("evaluate: {split: validation}"),
+        ["evaluate.split: there are no validation samples: none are held out"]
+    );
+    assert_eq!(
+        messages("train: {schedule: {piecewise: {boundaries: [1, 2], rates: [1, 0.1]}}}"),
+        ["train.schedule.piecewise.rates: expected one rate more than boundaries, found 2 and 2"]
+    );
+    assert_eq!(
+        messages("train: {schedule: {piecewise: {boundaries: [2, 2], rates: [1, 0.1, 0.01]}}}"),
+        ["train.schedule.piecewise.boundaries: expected steps that rise from one to the next"]
+    );
+    assert_eq!(
+        messages("train: {steps: 10, schedule: {cosine: {warmup_steps: 10}}}"),
+        ["train.schedule.cosine.warmup_steps: expected fewer than all 10 steps, found `10`"]
+    );
+    assert_eq!(
+        messages("train: {model: mnist-cnn}"),
+        ["train.model: `model` is given twice"]
+    );
+}
+
+#[test]
+fn steps_of_the_long_form_are_checked() {
+    let steps = "name: a
+steps:
+  idle: {}
+  both: { prepare: { data: mnist }, evaluate: {} }
+  Load: { prepare: { data: mnist } }
+  train: { train: { epochs: 1 }, command: x }
+";
+    let error = spec::parse(steps, "a.yaml", &[]).expect_err("the steps are wrong");
+    let lines: Vec<String> = error
+        .problems()
+        .iter()
+        .map(|p| format!("{}: {}", p.path, p.message))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "steps.Load: `Load` is not a name; use lower-case letters, digits and dashes, beginning with \
+             a letter, at most 40 characters",
+            "steps.train.command: not in this version yet",
+        ]
+    );
+    let steps = "name: a
+data: mnist
+steps:
+  idle: {}
+  both: { prepare: { data: mnist }, evaluate: {} }
+  train: { train: { epochs: 1 } }
+";
+    assert_eq!(
+        self::error(steps),
+        "mnist.yaml:2:1: data: belongs to the short form, but this file has `steps`
+  2 | data: mnist
+    | ^^^^
+  hint: put it into a `prepare` step, or take `steps` away
+
+mnist.yaml:4:3: steps.idle: the step does nothing
+  4 |   idle: {}
+    |   ^^^^
+  hint: give it one of `prepare`, `train`, `evaluate`
+
+mnist.yaml:5:3: steps.both: the step does more than one thing
+  5 |   both: { prepare: { data: mnist }, evaluate: {} }
+    |   ^^^^
+  hint: make a step of each, and let one need the other
+
+mnist.yaml:6:12: steps.train.train: `model` is missing
+  6 |   train: { train: { epochs: 1 } }
+    |            ^^^^^
+  hint: such as `model: mnist-cnn`"
+    );
+}
+
+#[test]
+fn what_is_no_run_file_at_all() {
+    assert_eq!(
+        error(""),
+        "mnist.yaml:1:1: the file is empty\n  hint: `trainyard init` writes one to start from"
+    );
+    assert_eq!(
+        error("# only words\n").lines().next(),
+        Some("mnist.yaml:1:1: the file is empty")
+    );
+    assert_eq!(
+        error("hello"),
+        "mnist.yaml:1:1: expected a mapping, found `hello`
+  1 | hello
+    | ^^^^^
+  hint: it has the fields `name`, `seed`, `data`, `model`, `train`, `evaluate`, `steps`"
+    );
+    assert_eq!(
+        error("name: a\n"),
+        "mnist.yaml:1:1: `model` is missing
+  1 | name: a
+    | ^
+  hint: such as `model: mnist-cnn`; or write `steps`, the long form
+
+mnist.yaml:1:1: `data` is missing
+  1 | name: a
+    | ^
+  hint: such as `data: mnist-sample`; or write `steps`, the long form"
+    );
+    assert_eq!(
+        error("name: a\ntrain:\n\tepochs: 2\n"),
+        "mnist.yaml:3:2: not valid YAML: tabs disallowed within this context (block indentation)
+  3 |  epochs: 2
+    |  ^
+  hint: indent with spaces, not tabs"
+    );
+    assert_eq!(
+        error("name: a\nname: b\n"),
+        "mnist.yaml:2:1: `name` is given twice; it was first given in line 1
+  2 | name: b
+    | ^^^^"
+    );
+    assert_eq!(
+        error("name: a\n---\nname: b\n"),
+        "mnist.yaml:3:1: a second document begins here
+  3 | name: b
+    | ^
+  hint: a file holds one run; put the other into a file of its own"
+    );
+    assert!(
+        error(&"a".repeat(spec::FILE_LIMIT + 1)).contains("too large for a run file: over 1MiB")
+    );
+    assert!(error("\u{0}\u{1}\u{7f}ELF").starts_with("mnist.yaml:1:"));
+}
+
+#[test]
+fn long_lines_are_cut_and_many_problems_counted() {
+    let text = format!("name: a\ndata: {{ {} }}\n", "x: 1, ".repeat(1));
+    assert!(error(&text).contains("unknown field"));
+    let long = format!(
+        "{RIGHT}train: {{ batch: {}, epohcs: 2 }}\n",
+        " ".repeat(500) + "1"
+    );
+    let shown = error(&long);
+    assert!(
+        shown.lines().all(|line| line.chars().count() < 130),
+        "{shown}"
+    );
+    assert!(shown.contains("epohcs: 2 }"), "{shown}");
+    let many: String = (0..50).map(|i| format!("field{i}: 1\n")).collect();
+    assert!(error(&format!("{RIGHT}{many}")).ends_with("\n\nand 30 more"));
 }

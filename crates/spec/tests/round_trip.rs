@@ -1,0 +1,324 @@
+//! Any spec, written and read again, is the same spec; any text at all is read without a panic.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use trainyard_spec::{
+    self as spec, Action, Activation, ActivationLayer, Adam, Builtin, Checkpoint, Clip, Conv2D,
+    Data, Dense, Dropout, Duration, EarlyStop, Evaluate, Flatten, Holdout, Initializer, Input,
+    Layer, Length, Loss, LossName, MaxPooling2D, Model, Monitor, Optimizer, Padding, Pair, Prepare,
+    Reduction, Rmsprop, RunSpec, Schedule, Sgd, Split, Step, Train,
+};
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-z][a-z0-9-]{0,39}"
+}
+
+/// Numbers above 0 of every size that training can use.
+fn rate() -> impl Strategy<Value = f32> {
+    (1e-30f32..1.0).prop_union(1.0f32..1e6)
+}
+
+fn share() -> impl Strategy<Value = f32> {
+    0.0f32..1.0
+}
+
+fn holdout() -> impl Strategy<Value = Holdout> {
+    prop_oneof![
+        Just(Holdout::None),
+        (1e-9f64..0.999_999).prop_map(Holdout::Share),
+        (1u64..1 << 53).prop_map(Holdout::Count),
+    ]
+}
+
+fn data() -> impl Strategy<Value = Data> {
+    let from = prop_oneof![Just("mnist".to_string()), Just("fashion-mnist".to_string())];
+    // Texts that YAML would read as something else unless quoted, among others.
+    let label = prop_oneof![
+        Just("null"),
+        Just("5"),
+        Just("true"),
+        Just(""),
+        Just("- x: #y"),
+        Just("é\n")
+    ];
+    let labels = option::of(label.prop_map(|label| vec![label.to_string(), "other".into()]));
+    (
+        from,
+        option::of("[ -~]{1,20}"),
+        holdout(),
+        any::<bool>(),
+        labels,
+    )
+        .prop_map(|(from, mirror, validation, stratify, labels)| Data {
+            from,
+            mirror,
+            validation,
+            stratify,
+            labels,
+        })
+}
+
+fn pair() -> impl Strategy<Value = Pair> {
+    (1usize..=65_536, 1usize..=65_536).prop_map(|(height, width)| Pair { height, width })
+}
+
+fn activation() -> impl Strategy<Value = Activation> {
+    prop_oneof![
+        Just(Activation::Linear),
+        Just(Activation::Relu),
+        Just(Activation::Sigmoid),
+        Just(Activation::Tanh),
+        Just(Activation::Softmax)
+    ]
+}
+
+fn initializer() -> impl Strategy<Value = Initializer> {
+    prop_oneof![
+        Just(Initializer::GlorotUniform),
+        Just(Initializer::HeNormal),
+        Just(Initializer::Zeros),
+        Just(Initializer::Ones),
+        (1e-30f32..1000.0).prop_map(|stddev| Initializer::TruncatedNormal { stddev }),
+    ]
+}
+
+fn padding() -> impl Strategy<Value = Padding> {
+    prop_oneof![Just(Padding::Valid), Just(Padding::Same)]
+}
+
+fn layer() -> impl Strategy<Value = Layer> {
+    let weights = || (activation(), any::<bool>(), initializer(), initializer());
+    prop_oneof![
+        vec(1usize..1000, 1..4).prop_map(|shape| Layer::Input(Input { shape })),
+        (1usize..1000, weights()).prop_map(|(units, (activation, use_bias, kernel, bias))| {
+            Layer::Dense(Dense {
+                units,
+                activation,
+                use_bias,
+                kernel_initializer: kernel,
+                bias_initializer: bias,
+            })
+        }),
+        (1usize..1000, pair(), pair(), padding(), weights()).prop_map(
+            |(filters, kernel_size, strides, padding, (activation, use_bias, kernel, bias))| {
+                Layer::Conv2D(Conv2D {
+                    filters,
+                    kernel_size,
+                    strides,
+                    padding,
+                    activation,
+                    use_bias,
+                    kernel_initializer: kernel,
+                    bias_initializer: bias,
+                })
+            }
+        ),
+        (pair(), option::of(pair()), padding()).prop_map(|(pool_size, strides, padding)| {
+            Layer::MaxPooling2D(MaxPooling2D {
+                pool_size,
+                strides,
+                padding,
+            })
+        }),
+        share().prop_map(|rate| Layer::Dropout(Dropout { rate })),
+        Just(Layer::Flatten(Flatten {})),
+        activation().prop_map(|activation| Layer::Activation(ActivationLayer { activation })),
+    ]
+}
+
+fn model() -> impl Strategy<Value = Model> {
+    prop_oneof![
+        (1usize..10_000)
+            .prop_map(|hidden_units| Model::Builtin(Builtin::MnistMlp { hidden_units })),
+        [share(), share()].prop_map(|dropout| Model::Builtin(Builtin::MnistCnn { dropout })),
+        vec(layer(), 1..6).prop_map(Model::Layers),
+        "[ -~]{0,20}".prop_map(|stem| Model::File(format!("{stem}.safetensors"))),
+    ]
+}
+
+fn optimizer() -> impl Strategy<Value = Optimizer> {
+    prop_oneof![
+        (rate(), share(), any::<bool>()).prop_map(|(learning_rate, momentum, nesterov)| {
+            Optimizer::Sgd(Sgd {
+                learning_rate,
+                momentum,
+                nesterov,
+            })
+        }),
+        (rate(), share(), share(), 1e-30f32..1.0).prop_map(
+            |(learning_rate, beta_1, beta_2, epsilon)| {
+                Optimizer::Adam(Adam {
+                    learning_rate,
+                    beta_1,
+                    beta_2,
+                    epsilon,
+                })
+            }
+        ),
+        (rate(), share(), share(), 1e-30f32..1.0).prop_map(
+            |(learning_rate, rho, momentum, epsilon)| {
+                Optimizer::Rmsprop(Rmsprop {
+                    learning_rate,
+                    rho,
+                    momentum,
+                    epsilon,
+                })
+            }
+        ),
+    ]
+}
+
+fn schedule() -> impl Strategy<Value = Schedule> {
+    prop_oneof![
+        Just(Schedule::Constant),
+        (0u64..1000, share()).prop_map(|(warmup_steps, final_share)| Schedule::Cosine {
+            warmup_steps,
+            final_share
+        }),
+        (1u64.., rate(), any::<bool>()).prop_map(|(decay_steps, rate, staircase)| {
+            Schedule::Exponential {
+                decay_steps,
+                rate,
+                staircase,
+            }
+        }),
+        (vec(1u64..1000, 0..5), vec(rate(), 6)).prop_map(|(gaps, mut rates)| {
+            rates.truncate(gaps.len() + 1);
+            let sum = |at: &mut u64, gap| {
+                *at += gap;
+                Some(*at)
+            };
+            let boundaries = gaps.into_iter().scan(0, sum).collect();
+            Schedule::Piecewise { boundaries, rates }
+        }),
+    ]
+}
+
+fn early_stop() -> impl Strategy<Value = EarlyStop> {
+    let monitor = prop_oneof![Just(Monitor::Loss), Just(Monitor::Accuracy)];
+    (monitor, 1u32..1000, 0.0f64..1e9, any::<bool>()).prop_map(
+        |(monitor, patience, min_delta, restore_best)| EarlyStop {
+            monitor,
+            patience,
+            min_delta,
+            restore_best,
+        },
+    )
+}
+
+fn train() -> impl Strategy<Value = Train> {
+    let length = prop_oneof![
+        (1u32..=1_000_000).prop_map(Length::Epochs),
+        (1001u64..).prop_map(Length::Steps)
+    ];
+    let clip = prop_oneof![rate().prop_map(Clip::Norm), rate().prop_map(Clip::Value)];
+    let loss =
+        prop_oneof![Just(Reduction::Mean), Just(Reduction::Sum)].prop_map(|reduction| Loss {
+            name: LossName::SparseCategoricalCrossentropy,
+            reduction,
+        });
+    let checkpoint = (1u64..1 << 50, 1u32..=1000).prop_map(|(millis, keep)| Checkpoint {
+        every: Duration::from_millis(millis),
+        keep,
+    });
+    let first = (
+        model(),
+        length,
+        1usize..=65_536,
+        option::of(optimizer()),
+        option::of(rate()),
+    );
+    let second = (
+        option::of(loss),
+        schedule(),
+        option::of(clip),
+        option::of(early_stop()),
+    );
+    (first, second, option::of(1usize..=4096), checkpoint).prop_map(
+        |(first, second, threads, checkpoint)| {
+            let (model, length, batch, optimizer, learning_rate) = first;
+            let (loss, schedule, clip, early_stop) = second;
+            Train {
+                length,
+                batch,
+                optimizer,
+                learning_rate,
+                loss,
+                schedule,
+                clip,
+                early_stop,
+                threads,
+                checkpoint,
+                ..Train::new(model)
+            }
+        },
+    )
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    let split = prop_oneof![Just(Split::Test), Just(Split::Train)];
+    prop_oneof![
+        (data(), 1usize..=65_536)
+            .prop_map(|(data, shards)| Action::Prepare(Prepare { data, shards })),
+        train().prop_map(Action::Train),
+        (split, 1usize..=65_536)
+            .prop_map(|(split, batch)| Action::Evaluate(Evaluate { split, batch })),
+    ]
+}
+
+fn run_spec() -> impl Strategy<Value = RunSpec> {
+    let steps = proptest::collection::btree_map(name(), (vec(name(), 0..3), action()), 1..5);
+    (name(), any::<u64>(), steps, any::<bool>()).prop_map(|(name, seed, steps, backwards)| {
+        let steps = steps
+            .into_iter()
+            .map(|(id, (needs, action))| Step { id, needs, action });
+        let mut steps: Vec<Step> = steps.collect();
+        if backwards {
+            steps.reverse();
+        }
+        RunSpec { name, seed, steps }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn yaml_gives_the_same_spec_back(spec in run_spec()) {
+        let yaml = spec.to_yaml();
+        match spec::parse(&yaml, "spec.yaml", &[]) {
+            Ok(again) => {
+                prop_assert_eq!(&again, &spec);
+                prop_assert_eq!(again.to_yaml(), yaml);
+            }
+            Err(error) => prop_assert!(false, "{error}\n{yaml}"),
+        }
+    }
+
+    #[test]
+    fn json_gives_the_same_spec_back(spec in run_spec()) {
+        let json = serde_json::to_string(&spec).unwrap();
+        let again: RunSpec = serde_json::from_str(&json).unwrap();
+        prop_assert_eq!(&again, &spec);
+        prop_assert_eq!(serde_json::to_string(&again).unwrap(), json);
+    }
+
+    #[test]
+    fn no_text_panics(text in "\\PC{0,200}", set in "\\PC{0,40}") {
+        let _ = spec::parse(&text, "any.yaml", &[set]).map_err(|error| error.to_string());
+    }
+
+    /// Run files with a part put elsewhere: nearly right, so that they come far.
+    #[test]
+    fn no_broken_run_file_panics(spec in run_spec(), cut in 0usize..2000, len in 0usize..60, to in 0usize..2000) {
+        let chars: Vec<char> = spec.to_yaml().chars().collect();
+        let start = cut.min(chars.len());
+        let end = (start + len).min(chars.len());
+        let mut broken: Vec<char> = chars[..start].iter().chain(&chars[end..]).copied().collect();
+        let to = to.min(broken.len());
+        broken.splice(to..to, chars[start..end].iter().copied());
+        let text: String = broken.into_iter().collect();
+        let _ = spec::parse(&text, "any.yaml", &[]).map_err(|error| error.to_string());
+    }
+}
