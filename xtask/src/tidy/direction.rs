@@ -12,7 +12,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("plan", &["spec"]),
     ("store", &["spec"]),
     ("data", &["random", "spec", "store"]),
-    ("model", &["random", "spec"]),
+    ("model", &["random", "spec", "store"]),
     ("engine", &["model", "random", "spec"]),
     (
         "train",

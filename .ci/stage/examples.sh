@@ -1,0 +1,62 @@
+# Every example that needs no network, with the release binary, as the README runs it.
+set -euo pipefail
+source .ci/env.sh
+
+cargo build --release --package trainyard
+trainyard="$CARGO_TARGET_DIR/release/trainyard"
+mirror="$PWD/../shared/data/mnist"
+# Nothing is fetched, and nothing that lies in a user's cache is used.
+export TRAINYARD_OFFLINE=1 TRAINYARD_CACHE="$scratch/cache" TRAINYARD_RUNS="$scratch/runs"
+
+# settings FILE: what cuts a long example short and tells where its data is, a line each.
+settings() {
+  case $(basename "$1") in
+    02-*) echo train.epochs=1 ;;
+  esac
+  if needs_mnist "$1"; then
+    echo "data.mirror=$mirror"
+  fi
+}
+
+# least FILE: the test accuracy to be reached.
+least() {
+  case $(basename "$1") in
+    01-*) echo 0.97 ;;
+    02-*) echo 0.97 ;;
+    *) echo 0.9 ;;
+  esac
+}
+
+needs_mnist() {
+  grep -qE '^ *(data|from): *mnist *(#.*)?$' "$1"
+}
+
+# Runs an example and prints its accuracy; fails when it is too low.
+run_example() {
+  local setting sets=() report
+  while read -r setting; do
+    sets+=(--set "$setting")
+  done < <(settings "$1")
+  "$trainyard" run "$1" --name example --fresh "${sets[@]}" || return
+  report=$("$trainyard" report example --json) || return
+  python3 -c '
+import json, sys
+report, least = json.loads(sys.argv[1]), float(sys.argv[2])
+accuracy, seconds = report["metrics"]["test"]["accuracy"], report["seconds"]
+print(f"test accuracy {accuracy:.4f} after {seconds:.1f} s, expected at least {least}")
+sys.exit(report["state"] != "done" or accuracy < least)
+' "$report" "$(least "$1")"
+}
+
+for file in examples/*.yaml; do
+  echo "--- $file"
+  if needs_mnist "$file" && ! [ -d "$mirror" ]; then
+    echo "skipped: no ../shared/data/mnist beside the clone"
+    count 0 0 1
+  elif run_example "$file"; then
+    count 1 0
+  else
+    echo "$file FAILED"
+    count 0 1
+  fi
+done
