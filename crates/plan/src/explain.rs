@@ -1,12 +1,189 @@
-//! A plan in words.
+//! A plan in words: what `trainyard plan` prints.
 
-use crate::{Facts, Plan};
+use std::fmt::Write as _;
 
-/// What will run, in order, as a person reads it.
-pub fn explain(plan: &Plan, _facts: &Facts) -> String {
-    let mut text = String::new();
-    for task in &plan.tasks {
-        text.push_str(&format!("{} {}\n", task.id, task.role.name()));
+use spec::{Evaluate, Length, Model, Optimizer, Split, Train};
+
+use crate::{DataFacts, Facts, Plan, Role, Task};
+
+/// What will run, in order, as a person reads it: a line and a sentence for each task.
+pub fn explain(plan: &Plan, facts: &Facts) -> String {
+    let count = match plan.tasks.len() {
+        1 => "1 task".into(),
+        count => format!("{count} tasks, in this order"),
+    };
+    let mut text = format!("{}: {count} (seed {})\n", plan.run, plan.seed);
+    let columns: Vec<[String; 5]> = plan.tasks.iter().map(columns).collect();
+    let widths: Vec<usize> = (0..5)
+        .map(|i| {
+            columns
+                .iter()
+                .map(|row| row[i].chars().count())
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    for (number, (task, row)) in plan.tasks.iter().zip(&columns).enumerate() {
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, &width)| format!("{cell:width$}"));
+        let line = cells.collect::<Vec<_>>().join("   ");
+        let sentence = sentence(task, facts);
+        // Writing to a text cannot fail.
+        let _ = write!(
+            text,
+            "\n{:>2}  {}\n    {sentence}\n",
+            number + 1,
+            line.trim_end()
+        );
     }
     text
+}
+
+/// Id, role, needs, memory, threads.
+fn columns(task: &Task) -> [String; 5] {
+    let needs = match task.needs.as_slice() {
+        [] => "needs nothing".into(),
+        needs => format!("needs {}", needs.join(", ")),
+    };
+    let memory = match task.resources.memory {
+        0 => "memory not known".into(),
+        bytes => memory(bytes),
+    };
+    let threads = counted(task.resources.threads as u64, "thread");
+    [
+        task.id.clone(),
+        task.role.name().into(),
+        needs,
+        memory,
+        threads,
+    ]
+}
+
+fn sentence(task: &Task, facts: &Facts) -> String {
+    match &task.role {
+        Role::Prepare(prepare) => {
+            let from = &prepare.data.from;
+            let shards = match prepare.shards {
+                1 => String::new(),
+                shards => format!(", in {shards} shards"),
+            };
+            match facts.data.get(&task.id) {
+                Some(data) => format!("Makes {from} ready: {}{shards}.", contents(data)),
+                None => format!("Makes {from} ready{shards}."),
+            }
+        }
+        Role::Worker { train, data } => {
+            let weights = facts.weights.get(&task.id).copied();
+            training(train, weights, facts.data.get(data))
+        }
+        Role::Evaluate {
+            evaluate,
+            model,
+            data,
+        } => {
+            let samples = samples(evaluate, facts.data.get(data));
+            format!("Measures the model of {model} on the {samples} of {data}.")
+        }
+    }
+}
+
+/// "55,000 samples to train on, 5,000 for validation and 10,000 to test, each 28×28×1, of 10
+/// classes".
+fn contents(data: &DataFacts) -> String {
+    let mut parts = vec![format!("{} to train on", counted(data.train, "sample"))];
+    if data.validation > 0 {
+        parts.push(format!("{} for validation", grouped(data.validation)));
+    }
+    if data.test > 0 {
+        parts.push(format!("{} to test", grouped(data.test)));
+    }
+    let last = parts.pop().unwrap_or_default();
+    let parts = match parts.join(", ") {
+        before if before.is_empty() => last,
+        before => format!("{before} and {last}"),
+    };
+    let shape: Vec<String> = data.shape.iter().map(usize::to_string).collect();
+    format!(
+        "{parts}, each {}, of {} classes",
+        shape.join("×"),
+        data.classes
+    )
+}
+
+fn training(train: &Train, weights: Option<u64>, data: Option<&DataFacts>) -> String {
+    let network = match &train.model {
+        Model::Builtin(builtin) => builtin.name().into(),
+        Model::Layers(layers) => format!("a network of {}", counted(layers.len() as u64, "layer")),
+        Model::File(file) => format!("the model in {file}"),
+    };
+    let weights = weights.map_or_else(String::new, |count| {
+        format!(" ({} weights)", grouped(count))
+    });
+    let length = match train.length {
+        Length::Steps(steps) => counted(steps, "step"),
+        Length::Epochs(epochs) => {
+            let steps = data.map(|data| data.train.div_ceil(train.batch as u64));
+            let each = steps.map(|steps| format!(" of {}", counted(steps, "step")));
+            format!(
+                "{}{}",
+                counted(epochs.into(), "epoch"),
+                each.unwrap_or_default()
+            )
+        }
+    };
+    let optimizer = match train.optimizer {
+        None => "the network's own optimizer",
+        Some(Optimizer::Sgd(_)) => "sgd",
+        Some(Optimizer::Adam(_)) => "adam",
+        Some(Optimizer::Rmsprop(_)) => "rmsprop",
+    };
+    let rate = train
+        .learning_rate
+        .or(train.optimizer.map(|o| o.learning_rate()));
+    let rate = rate.map_or_else(String::new, |rate| format!(" at {rate}"));
+    let stop = train.early_stop.map_or_else(String::new, |stop| {
+        let patience = counted(stop.patience.into(), "epoch");
+        format!("; stops early after {patience} without improvement")
+    });
+    let batch = counted(train.batch as u64, "sample");
+    format!("Trains {network}{weights} for {length}, {batch} a step, with {optimizer}{rate}{stop}.")
+}
+
+fn samples(evaluate: &Evaluate, data: Option<&DataFacts>) -> String {
+    let (name, count) = match evaluate.split {
+        Split::Test => ("test sample", data.map(|data| data.test)),
+        Split::Validation => ("validation sample", data.map(|data| data.validation)),
+        Split::Train => ("training sample", data.map(|data| data.train)),
+    };
+    match count {
+        Some(count) => counted(count, name),
+        None => format!("{name}s"),
+    }
+}
+
+/// To read and to reckon with: `86.4 MiB (90,597,376 bytes)`.
+fn memory(bytes: u64) -> String {
+    let exact = counted(bytes, "byte");
+    let (unit, scale) = match bytes {
+        0..1024 => return exact,
+        1024..0x10_0000 => ("KiB", 1u64 << 10),
+        0x10_0000..0x4000_0000 => ("MiB", 1 << 20),
+        _ => ("GiB", 1 << 30),
+    };
+    format!("{:.1} {unit} ({exact})", bytes as f64 / scale as f64)
+}
+
+fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(count))
+}
+
+/// A number with commas between thousands.
+fn grouped(number: u64) -> String {
+    match number {
+        0..1000 => number.to_string(),
+        _ => format!("{},{:03}", grouped(number / 1000), number % 1000),
+    }
 }

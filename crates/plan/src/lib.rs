@@ -52,10 +52,6 @@ pub struct Task {
 /// What a task does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a plan has a handful of tasks, and boxes would be in every reader's way"
-)]
 pub enum Role {
     /// Makes data ready.
     Prepare(spec::Prepare),

@@ -1,28 +1,24 @@
 //! What each step becomes, and where it finds what it works on.
 
-use std::collections::BTreeMap;
-
-use spec::{Action, Step};
+use spec::{Action, Prepare, Step, Train};
 
 use crate::{PlanError, Role};
 
 /// The role of a step. The steps are known to have no cycle and no unknown needs.
 pub(crate) fn role(steps: &[Step], step: &Step) -> Result<Role, PlanError> {
-    let wrong = |problem: String| PlanError::WrongNeeds {
+    find(steps, step).map_err(|problem| PlanError::WrongNeeds {
         step: step.id.clone(),
         problem,
-    };
+    })
+}
+
+fn find(steps: &[Step], step: &Step) -> Result<Role, String> {
     match &step.action {
         Action::Prepare(prepare) => Ok(Role::Prepare(prepare.clone())),
         Action::Train(train) => {
-            let data = the_one(steps, step, "prepare", "trains on").map_err(wrong)?;
-            if let Action::Prepare(prepare) = &data.action
-                && prepare.shards != train.workers
-            {
-                return Err(wrong(format!(
-                    "it has {} worker(s), but `{}` makes {} shards; set `shards: {}` there",
-                    train.workers, data.id, prepare.shards, train.workers
-                )));
+            let data = only(steps, "prepare", reached(steps, step, "prepare"))?;
+            if let Action::Prepare(prepare) = &data.action {
+                one_shard_each(train, prepare, &data.id)?;
             }
             Ok(Role::Worker {
                 train: train.clone(),
@@ -30,69 +26,82 @@ pub(crate) fn role(steps: &[Step], step: &Step) -> Result<Role, PlanError> {
             })
         }
         Action::Evaluate(evaluate) => {
-            let model = the_one(steps, step, "train", "evaluates").map_err(wrong)?;
+            let model = only(steps, "train", reached(steps, step, "train"))?;
             // Data of its own where it names some, otherwise what the model was trained on.
-            let direct = step.needs.iter().any(|need| kind(steps, need) == "prepare");
-            let asker = if direct { step } else { model };
-            let data = the_one(steps, asker, "prepare", "evaluates on").map_err(wrong)?;
+            let needs = steps.iter().filter(|other| step.needs.contains(&other.id));
+            let mut data: Vec<&Step> = needs.filter(|need| is(need, "prepare")).collect();
+            if data.is_empty() {
+                data = reached(steps, model, "prepare");
+            }
             Ok(Role::Evaluate {
                 evaluate: *evaluate,
                 model: model.id.clone(),
-                data: data.id.clone(),
+                data: only(steps, "prepare", data)?.id.clone(),
             })
         }
     }
 }
 
-/// The single step of a kind among a step's needs and, through other kinds, their needs.
-fn the_one<'a>(
-    steps: &'a [Step],
-    step: &Step,
-    wanted: &str,
-    verb: &str,
-) -> Result<&'a Step, String> {
-    let by_id: BTreeMap<&str, &Step> = steps.iter().map(|s| (s.id.as_str(), s)).collect();
-    let mut found: Vec<&Step> = Vec::new();
-    let mut seen = std::collections::BTreeSet::new();
+/// The steps of a kind among a step's needs and, through steps of other kinds, their needs.
+fn reached<'a>(steps: &'a [Step], step: &'a Step, kind: &str) -> Vec<&'a Step> {
+    let mut found = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
     let mut open: Vec<&str> = step.needs.iter().rev().map(String::as_str).collect();
     while let Some(id) = open.pop() {
-        let Some(need) = by_id.get(id).copied().filter(|_| seen.insert(id)) else {
+        if seen.contains(&id) {
             continue;
-        };
-        if need.action.name() == wanted {
-            found.push(need);
-        } else {
-            open.extend(need.needs.iter().rev().map(String::as_str));
+        }
+        seen.push(id);
+        match steps.iter().find(|other| other.id == id) {
+            Some(need) if is(need, kind) => found.push(need),
+            Some(need) => open.extend(need.needs.iter().rev().map(String::as_str)),
+            None => {}
         }
     }
+    found
+}
+
+/// The single step that was found, or why there is not one.
+fn only<'a>(steps: &[Step], kind: &str, found: Vec<&'a Step>) -> Result<&'a Step, String> {
     match found.as_slice() {
         [one] => Ok(one),
         [] => {
-            let candidates = steps.iter().filter(|s| s.action.name() == wanted);
-            let names: Vec<String> = candidates.map(|s| format!("`{}`", s.id)).collect();
-            Err(match names.as_slice() {
-                [] => format!("it needs a `{wanted}` step, and there is none"),
-                [one] => format!(
-                    "it needs no `{wanted}` step; add `needs: [{}]`",
-                    one.trim_matches('`')
-                ),
-                _ => format!(
-                    "it needs no `{wanted}` step; name one of {} in `needs`",
-                    names.join(", ")
+            let all: Vec<&Step> = steps.iter().filter(|step| is(step, kind)).collect();
+            Err(match all.as_slice() {
+                [] => format!("it needs a `{kind}` step, and there is none"),
+                [one] => format!("it needs no `{kind}` step; add `needs: [{}]`", one.id),
+                many => format!(
+                    "it needs no `{kind}` step; name one of {} in `needs`",
+                    names(many, ", ")
                 ),
             })
         }
-        many => {
-            let names: Vec<String> = many.iter().map(|s| format!("`{}`", s.id)).collect();
-            Err(format!(
-                "it {verb} one `{wanted}` step, but needs {}; keep one",
-                names.join(" and ")
-            ))
-        }
+        many => Err(format!(
+            "it can use one `{kind}` step, but needs {}; keep one",
+            names(many, " and ")
+        )),
     }
 }
 
-fn kind(steps: &[Step], id: &str) -> &'static str {
-    let step = steps.iter().find(|step| step.id == id);
-    step.map_or("", |step| step.action.name())
+fn one_shard_each(train: &Train, prepare: &Prepare, data: &str) -> Result<(), String> {
+    if prepare.shards == train.workers {
+        return Ok(());
+    }
+    let workers = match train.workers {
+        1 => "1 worker".into(),
+        count => format!("{count} workers"),
+    };
+    Err(format!(
+        "it has {workers}, but `{data}` makes {} shards; set `shards: {}` there",
+        prepare.shards, train.workers
+    ))
+}
+
+fn is(step: &Step, kind: &str) -> bool {
+    step.action.name() == kind
+}
+
+fn names(steps: &[&Step], between: &str) -> String {
+    let names: Vec<String> = steps.iter().map(|step| format!("`{}`", step.id)).collect();
+    names.join(between)
 }

@@ -30,10 +30,6 @@ pub struct Step {
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a run has a handful of steps, and boxes would be in every reader's way"
-)]
 pub enum Action {
     /// Makes data ready.
     Prepare(Prepare),
