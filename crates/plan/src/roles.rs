@@ -1,5 +1,7 @@
 //! What each step becomes, and where it finds what it works on.
 
+use std::collections::BTreeSet;
+
 use spec::{Action, Prepare, Step, Train};
 
 use crate::{PlanError, Role};
@@ -45,13 +47,12 @@ fn find(steps: &[Step], step: &Step) -> Result<Role, String> {
 /// The steps of a kind among a step's needs and, through steps of other kinds, their needs.
 fn reached<'a>(steps: &'a [Step], step: &'a Step, kind: &str) -> Vec<&'a Step> {
     let mut found = Vec::new();
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut open: Vec<&str> = step.needs.iter().rev().map(String::as_str).collect();
     while let Some(id) = open.pop() {
-        if seen.contains(&id) {
+        if !seen.insert(id) {
             continue;
         }
-        seen.push(id);
         match steps.iter().find(|other| other.id == id) {
             Some(need) if is(need, kind) => found.push(need),
             Some(need) => open.extend(need.needs.iter().rev().map(String::as_str)),

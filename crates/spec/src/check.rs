@@ -1,5 +1,7 @@
 //! Checks that take more than one field, or knowledge beyond a field's type.
 
+use std::collections::BTreeSet;
+
 use crate::data::BUILTIN_DATA;
 use crate::error::{Complaint, Path};
 use crate::resolve::Placed;
@@ -9,6 +11,9 @@ use crate::{Action, Data, Duration, Holdout, Length, Model, Schedule, Split, Tra
 
 /// Datasets that a later version will know by name.
 const LATER_DATA: [&str; 1] = ["imdb"];
+
+/// How many steps a run may have. Planning takes time that grows with their square.
+pub(crate) const MOST_STEPS: usize = 1000;
 
 /// Training with its length and model settled. The model may have been written elsewhere.
 pub(crate) fn complete(form: TrainForm, path: &Path, model: &Path) -> Result<Train, Complaint> {
@@ -196,13 +201,12 @@ fn schedule(schedule: &Schedule, length: Length, path: &Path) -> Option<Complain
 /// needs make no sense, that is for the plan to say.
 fn nothing_held_out(needs: &[String], steps: &[Placed]) -> bool {
     let mut open: Vec<&String> = needs.iter().collect();
-    let mut seen: Vec<&String> = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut holdouts = Vec::new();
     while let Some(id) = open.pop() {
-        if seen.contains(&id) {
+        if !seen.insert(id) {
             continue;
         }
-        seen.push(id);
         let Some(Placed { step, .. }) = steps.iter().find(|placed| placed.step.id == *id) else {
             continue;
         };

@@ -9,6 +9,8 @@ use crate::words::shortened;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct SpecError {
     problems: Vec<Problem>,
+    /// How many more there are that are not kept.
+    more: usize,
 }
 
 /// One thing that is wrong.
@@ -46,11 +48,11 @@ pub(crate) struct Source<'a> {
     pub(crate) text: &'a str,
 }
 
-/// More than this many problems are counted, not shown.
-const SHOWN: usize = 20;
+/// More than this many problems are counted, not kept: nobody reads them.
+const KEPT: usize = 20;
 
 impl SpecError {
-    /// What is wrong, in the order of the file.
+    /// What is wrong, in the order of the file; the first of it when there is much.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
@@ -58,6 +60,7 @@ impl SpecError {
     pub(crate) fn one(problem: Problem) -> Self {
         SpecError {
             problems: vec![problem],
+            more: 0,
         }
     }
 
@@ -72,13 +75,13 @@ impl SpecError {
 
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, problem) in self.problems.iter().take(SHOWN).enumerate() {
+        for (number, problem) in self.problems.iter().enumerate() {
             if number > 0 {
                 f.write_str("\n\n")?;
             }
             write!(f, "{problem}")?;
         }
-        match self.problems.len().saturating_sub(SHOWN) {
+        match self.more {
             0 => Ok(()),
             more => write!(f, "\n\nand {more} more"),
         }
@@ -171,14 +174,13 @@ impl fmt::Display for Path {
 impl Source<'_> {
     /// Looks complaints up in the tree they are about.
     pub(crate) fn error(&self, tree: &Node, complaints: Vec<Complaint>) -> SpecError {
-        let mut placed: Vec<(At, Problem)> = complaints
-            .into_iter()
+        let more = complaints.len().saturating_sub(KEPT);
+        let kept = complaints.into_iter().take(KEPT);
+        let mut placed: Vec<(At, Problem)> = kept
             .map(|complaint| {
                 let (at, path) = locate(tree, &complaint);
-                (
-                    at,
-                    self.problem(at, path, complaint.message, complaint.hint),
-                )
+                let problem = self.problem(at, path, complaint.message, complaint.hint);
+                (at, problem)
             })
             .collect();
         placed.sort_by_key(|(at, _)| match *at {
@@ -186,7 +188,7 @@ impl Source<'_> {
             At::Set(number) => (1, number, 0),
         });
         let problems = placed.into_iter().map(|(_, problem)| problem).collect();
-        SpecError { problems }
+        SpecError { problems, more }
     }
 
     /// A problem at a place.

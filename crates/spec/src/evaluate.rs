@@ -27,6 +27,17 @@ pub enum Split {
     Train,
 }
 
+impl Split {
+    /// Its name in a run file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Split::Test => "test",
+            Split::Validation => "validation",
+            Split::Train => "train",
+        }
+    }
+}
+
 impl Default for Evaluate {
     fn default() -> Self {
         Evaluate {

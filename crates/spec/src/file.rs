@@ -119,6 +119,7 @@ impl JsonSchema for Steps {
             "type": "object",
             "propertyNames": { "pattern": "^[a-z][a-z0-9-]{0,39}$" },
             "minProperties": 1,
+            "maxProperties": crate::check::MOST_STEPS,
             "additionalProperties": step
         })
     }

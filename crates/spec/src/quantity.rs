@@ -6,6 +6,8 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::words::shortened;
+
 /// A length of time, written `90s`, `1h30m`, `250ms`. Whole milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -127,7 +129,8 @@ impl FromStr for Bytes {
         match scale.and_then(|scale| scaled(number, scale)) {
             Some(bytes) if rest.is_empty() => Ok(Bytes(bytes)),
             _ => Err(QuantityError(format!(
-                "expected a size such as `7GiB`, `125Mi` or `64MB`, found `{text}`"
+                "expected a size such as `7GiB`, `125Mi` or `64MB`, found `{}`",
+                shortened(text)
             ))),
         }
     }
@@ -180,7 +183,8 @@ fn scaled(number: &str, scale: u64) -> Option<u64> {
 
 fn duration_expected(text: &str) -> QuantityError {
     QuantityError(format!(
-        "expected a duration such as `90s`, `2h` or `1h30m`, found `{text}`"
+        "expected a duration such as `90s`, `2h` or `1h30m`, found `{}`",
+        shortened(text)
     ))
 }
 

@@ -119,6 +119,14 @@ fn long(file: RunFile) -> Result<Vec<Placed>, Vec<Complaint>> {
             Err(complaint) => complaints.push(complaint),
         }
     }
+    if steps.len() > check::MOST_STEPS {
+        let message = format!(
+            "expected at most {} steps, found {}",
+            check::MOST_STEPS,
+            steps.len()
+        );
+        complaints.push(Complaint::new(["steps"], message));
+    }
     if complaints.is_empty() {
         Ok(steps)
     } else {

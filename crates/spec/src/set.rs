@@ -23,8 +23,8 @@ pub(crate) fn apply(
     let value = value(path, text, at)?;
     let mut node = tree;
     let mut schema = Some(schema);
-    for part in path.split('.') {
-        if part.is_empty() {
+    for (depth, part) in path.split('.').enumerate() {
+        if part.is_empty() || depth == tree::DEPTH_LIMIT {
             return Err(
                 Complaint::new([path], "expected names with dots between them")
                     .with_hint("such as `--set train.epochs=5`"),

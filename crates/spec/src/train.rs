@@ -225,6 +225,16 @@ impl Train {
 }
 
 impl Monitor {
+    /// Its name in a run file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Monitor::ValLoss => "val_loss",
+            Monitor::ValAccuracy => "val_accuracy",
+            Monitor::Loss => "loss",
+            Monitor::Accuracy => "accuracy",
+        }
+    }
+
     /// Whether it is measured on validation samples.
     pub fn needs_validation(self) -> bool {
         matches!(self, Monitor::ValLoss | Monitor::ValAccuracy)

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, Span};
 
+use crate::words::shortened;
+
 /// How large a run file may be, in bytes.
 pub const FILE_LIMIT: usize = 1 << 20;
 
@@ -14,7 +16,7 @@ pub const FILE_LIMIT: usize = 1 << 20;
 /// bound when read.
 const NODE_LIMIT: usize = 100_000;
 /// How deep values may lie in one another.
-const DEPTH_LIMIT: usize = 64;
+pub(crate) const DEPTH_LIMIT: usize = 64;
 
 /// Where something was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,6 +197,7 @@ impl<'t> Builder<'t> {
                 ));
             };
             if let Some(line) = lines.insert(key.clone(), span.start.line()) {
+                let key = shortened(&key);
                 let message = format!("`{key}` is given twice; it was first given in line {line}");
                 return Err(fail(span, &message));
             }

@@ -83,7 +83,7 @@ pub(crate) fn quotes(node: &Node, schema: Schema) -> Option<String> {
         },
     };
     let fits = crate::scalar::read(&bare, &Rule::of(schema)).is_ok();
-    fits.then(|| format!("without the quotes it is one: `{text}`"))
+    fits.then(|| format!("without the quotes it is one: `{}`", shortened(text)))
 }
 
 /// The message and hint for a name that is not known.

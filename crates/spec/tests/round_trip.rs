@@ -319,6 +319,9 @@ proptest! {
         let to = to.min(broken.len());
         broken.splice(to..to, chars[start..end].iter().copied());
         let text: String = broken.into_iter().collect();
-        let _ = spec::parse(&text, "any.yaml", &[]).map_err(|error| error.to_string());
+        match spec::parse(&text, "any.yaml", &[]) {
+            Ok(spec) => prop_assert_eq!(spec::parse(&spec.to_yaml(), "again.yaml", &[]), Ok(spec)),
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
     }
 }
