@@ -1,0 +1,300 @@
+//! The one matrix product that dense layers and convolutions are made of.
+//!
+//! C = start + A·B, where B is row-major and used as it lies, and A is *addressed* rather than stored:
+//! element (i, k) of A lies at `i·row + segment(k) + step·k`, with k running through segments of
+//! equal length. So A may be
+//! - a plain matrix (one segment, step 1) or a transposed one (row 1, step = its width);
+//! - the windows of a channels-last picture (a segment for each row of the window, row = stride ×
+//!   channels): a convolution without copying windows anywhere;
+//! - the transposed windows (a segment for each row of outputs): a convolution's weight gradient.
+//!
+//! Every output is one chain of fused multiply-adds, from its start and over k upwards. The tile sizes
+//! below follow the registers of the instruction set and change no bit.
+#![expect(
+    unsafe_code,
+    reason = "the inner loop reads through pointers; lengths are checked before"
+)]
+
+use crate::simd::{Kernel, Simd};
+
+/// C = start + A·B, and perhaps ReLU.
+pub(crate) struct Gemm<'a> {
+    /// The left matrix, rows × k.
+    pub(crate) a: Windows<'a>,
+    /// The right matrix, k × columns.
+    pub(crate) b: &'a [f32],
+    /// From one row of B to the next.
+    pub(crate) b_row: usize,
+    /// The result, rows × columns.
+    pub(crate) c: &'a mut [f32],
+    /// From one row of C to the next.
+    pub(crate) c_row: usize,
+    /// Rows of A and C.
+    pub(crate) rows: usize,
+    /// Columns of B and C.
+    pub(crate) columns: usize,
+    /// Where each chain starts.
+    pub(crate) start: Start<'a>,
+    /// Whether negative results become zero.
+    pub(crate) relu: bool,
+}
+
+/// How the left matrix lies in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Windows<'a> {
+    /// Begins at element (0, 0).
+    pub(crate) data: &'a [f32],
+    /// From one row to the next.
+    pub(crate) row: usize,
+    /// How many segments k has.
+    pub(crate) segments: usize,
+    /// From one segment to the next.
+    pub(crate) segment: usize,
+    /// Elements of a segment.
+    pub(crate) length: usize,
+    /// From one element of a segment to the next.
+    pub(crate) step: usize,
+}
+
+/// Where each chain of additions starts.
+#[derive(Clone, Copy)]
+pub(crate) enum Start<'a> {
+    /// At zero.
+    Zero,
+    /// At the column's bias.
+    Bias(&'a [f32]),
+    /// At what C holds: the chain goes on.
+    Result,
+}
+
+impl<'a> Windows<'a> {
+    /// A row-major matrix of `width` columns.
+    pub(crate) fn matrix(data: &'a [f32], width: usize) -> Self {
+        Windows {
+            data,
+            row: width,
+            segments: 1,
+            segment: 0,
+            length: width,
+            step: 1,
+        }
+    }
+
+    /// A row-major matrix of `height` rows and `width` columns, seen transposed, from its column
+    /// `first` on.
+    pub(crate) fn transposed(data: &'a [f32], height: usize, width: usize, first: usize) -> Self {
+        Windows {
+            data: &data[first.min(data.len())..],
+            row: 1,
+            segments: 1,
+            segment: 0,
+            length: height,
+            step: width,
+        }
+    }
+
+    fn depth(&self) -> usize {
+        self.segments * self.length
+    }
+
+    /// One more than the largest place that `rows` rows touch.
+    fn extent(&self, rows: usize) -> usize {
+        (rows - 1) * self.row
+            + (self.segments - 1) * self.segment
+            + (self.length - 1) * self.step
+            + 1
+    }
+}
+
+impl Kernel for Gemm<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        if self.rows == 0 || self.columns == 0 {
+            return;
+        }
+        self.check();
+        let c = self.c.as_mut_ptr();
+        let width = 2 * S::LANES;
+        let whole = self.columns - self.columns % S::LANES;
+        let mut column = 0;
+        while column + width <= self.columns {
+            self.strip::<S, 2, false>(c, column);
+            column += width;
+        }
+        match (whole > column, self.columns > whole) {
+            (false, false) => {}
+            (true, false) => self.strip::<S, 1, false>(c, column),
+            (false, true) => self.strip::<S, 1, true>(c, column),
+            (true, true) => self.strip::<S, 2, true>(c, column),
+        }
+    }
+}
+
+impl Gemm<'_> {
+    /// Makes sure that no place outside the slices is touched.
+    fn check(&self) {
+        let depth = self.a.depth();
+        if depth > 0 {
+            assert!(
+                self.a.extent(self.rows) <= self.a.data.len(),
+                "A is long enough"
+            );
+            assert!(
+                (depth - 1) * self.b_row + self.columns <= self.b.len(),
+                "B is long enough"
+            );
+        }
+        assert!(
+            (self.rows - 1) * self.c_row + self.columns <= self.c.len(),
+            "C is long enough"
+        );
+        if let Start::Bias(bias) = self.start {
+            assert!(self.columns <= bias.len(), "a bias for each column");
+        }
+    }
+
+    /// All rows of `NV` vectors of columns, the last of them cut short if `TAIL`. Rows are divided
+    /// evenly into tiles (26 = 13 + 13), so that no tile is left small.
+    #[inline(always)]
+    fn strip<S: Simd, const NV: usize, const TAIL: bool>(&self, c: *mut f32, column: usize) {
+        let tail = self.columns % S::LANES;
+        let tiles = self.rows.div_ceil(S::ROWS);
+        for tile in 0..tiles {
+            let rows = crate::share::portion(self.rows, tiles, tile);
+            // SAFETY: `check` has seen that these rows and columns are inside the slices.
+            let tile = unsafe {
+                Tile {
+                    a: self.a.data.as_ptr().add(rows.start * self.a.row),
+                    windows: self.a,
+                    b: self.b.as_ptr().add(column),
+                    b_row: self.b_row,
+                    c: c.add(rows.start * self.c_row + column),
+                    c_row: self.c_row,
+                    start: match self.start {
+                        Start::Zero => Begin::Zero,
+                        Start::Bias(bias) => Begin::Bias(bias.as_ptr().add(column)),
+                        Start::Result => Begin::Result,
+                    },
+                    relu: self.relu,
+                    tail,
+                }
+            };
+            // SAFETY: as above.
+            unsafe { tile.run::<S, NV, TAIL>(rows.len()) };
+        }
+    }
+}
+
+/// A block of C whose sums stay in registers.
+struct Tile<'a> {
+    a: *const f32,
+    windows: Windows<'a>,
+    b: *const f32,
+    b_row: usize,
+    c: *mut f32,
+    c_row: usize,
+    start: Begin,
+    relu: bool,
+    tail: usize,
+}
+
+enum Begin {
+    Zero,
+    Bias(*const f32),
+    Result,
+}
+
+impl Tile<'_> {
+    /// # Safety
+    /// The tile is inside the slices.
+    #[inline(always)]
+    unsafe fn run<S: Simd, const NV: usize, const TAIL: bool>(&self, rows: usize) {
+        macro_rules! with_rows {
+            ($($n:literal)*) => {
+                match rows {
+                    // SAFETY: by the contract. Sizes beyond the instruction set's are never asked for.
+                    $($n if $n <= S::ROWS => unsafe { self.block::<S, $n, NV, TAIL>() },)*
+                    _ => unreachable!("a tile has 1 to {} rows", S::ROWS),
+                }
+            };
+        }
+        with_rows!(1 2 3 4 5 6 7 8 9 10 11 12 13 14)
+    }
+
+    /// # Safety
+    /// As for `run`, with `MR` rows.
+    #[inline(always)]
+    unsafe fn block<S: Simd, const MR: usize, const NV: usize, const TAIL: bool>(&self) {
+        // SAFETY: by the contract; loads and stores of the last vector are cut to the tail.
+        unsafe {
+            let mut sums = self.begin::<S, MR, NV, TAIL>();
+            let (row, step, b_row) = (self.windows.row, self.windows.step, self.b_row);
+            let mut b = self.b;
+            for segment in 0..self.windows.segments {
+                let mut a = self.a.add(segment * self.windows.segment);
+                for _ in 0..self.windows.length {
+                    let right: [S::V; NV] = std::array::from_fn(|v| self.load::<S, NV, TAIL>(b, v));
+                    for (r, sums) in sums.iter_mut().enumerate() {
+                        let left = S::splat(*a.add(r * row));
+                        for v in 0..NV {
+                            sums[v] = S::fma(left, right[v], sums[v]);
+                        }
+                    }
+                    a = a.wrapping_add(step);
+                    b = b.wrapping_add(b_row);
+                }
+            }
+            for (r, sums) in sums.iter().enumerate() {
+                for v in 0..NV {
+                    let sum = if self.relu { S::relu(sums[v]) } else { sums[v] };
+                    let to = self.c.add(r * self.c_row + v * S::LANES);
+                    if TAIL && v == NV - 1 {
+                        S::store_first(to, sum, self.tail);
+                    } else {
+                        S::store(to, sum);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn begin<S: Simd, const MR: usize, const NV: usize, const TAIL: bool>(
+        &self,
+    ) -> [[S::V; NV]; MR] {
+        let zero = [[S::splat(0.0); NV]; MR];
+        // SAFETY: by the contract of `block`.
+        unsafe {
+            match self.start {
+                Begin::Zero => zero,
+                Begin::Bias(bias) => {
+                    [std::array::from_fn(|v| self.load::<S, NV, TAIL>(bias, v)); MR]
+                }
+                Begin::Result => std::array::from_fn(|r| {
+                    let row = self.c.add(r * self.c_row);
+                    std::array::from_fn(|v| self.load::<S, NV, TAIL>(row, v))
+                }),
+            }
+        }
+    }
+
+    /// Vector `v` of `NV` from `from` on.
+    #[inline(always)]
+    unsafe fn load<S: Simd, const NV: usize, const TAIL: bool>(
+        &self,
+        from: *const f32,
+        v: usize,
+    ) -> S::V {
+        // SAFETY: by the contract of `block`.
+        unsafe {
+            let from = from.add(v * S::LANES);
+            if TAIL && v == NV - 1 {
+                S::load_first(from, self.tail)
+            } else {
+                S::load(from)
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The inner loops. Each is compiled once for every instruction set and gives the same bits on all.
+
+pub(crate) mod gemm;
+pub(crate) mod plain;
+pub(crate) mod pooled;
+pub(crate) mod softmax;

@@ -1,0 +1,59 @@
+//! An activation on its own. Every gradient is a function of the output.
+
+use spec::Activation;
+
+use super::{Run, disjoint, parts_for};
+use crate::kernels::{plain, softmax};
+use crate::math;
+use crate::program::{Activate, Operation};
+use crate::share::{Cut, portion};
+
+impl Activate {
+    pub(super) fn forward(&self, operation: &Operation, run: &mut Run<'_>) {
+        let (n, isa) = (run.n, run.cpu.isa());
+        if operation.x != operation.y {
+            let [x, y] = disjoint(run.values, [operation.x.range(n), operation.y.range(n)]);
+            y.copy_from_slice(x);
+        }
+        let y = &mut run.values[operation.y.range(n)];
+        let parts = parts_for(y.len() * 8, n);
+        run.cpu
+            .each(parts, Cut::new(y, n, parts), |_, y| match self.activation {
+                Activation::Linear => {}
+                Activation::Relu => plain::map(isa, y, math::relu),
+                Activation::Sigmoid => plain::map(isa, y, math::sigmoid),
+                Activation::Tanh => plain::map(isa, y, math::tanh),
+                Activation::Softmax => y
+                    .chunks_exact_mut(self.row)
+                    .for_each(|row| softmax::forward(isa, row)),
+            });
+    }
+
+    pub(super) fn backward(&self, operation: &Operation, run: &mut Run<'_>) {
+        let (n, isa) = (run.n, run.cpu.isa());
+        let (Some(dy), Some(dx)) = (operation.dy, operation.dx) else {
+            return;
+        };
+        if dx != dy {
+            let [dy, dx] = disjoint(run.values, [dy.range(n), dx.range(n)]);
+            dx.copy_from_slice(dy);
+        }
+        let [y, dx] = disjoint(run.values, [operation.y.range(n), dx.range(n)]);
+        let (y, len) = (&*y, operation.y.len);
+        let parts = parts_for(dx.len(), n);
+        run.cpu.each(parts, Cut::new(dx, n, parts), |part, d| {
+            let samples = portion(n, parts, part);
+            let y = &y[samples.start * len..samples.end * len];
+            match self.activation {
+                Activation::Linear => {}
+                Activation::Relu => plain::mask(isa, y, d),
+                Activation::Sigmoid => plain::map_with(isa, y, d, |y, d| d * (y * (1.0 - y))),
+                Activation::Tanh => plain::map_with(isa, y, d, |y, d| d * (1.0 - y * y)),
+                Activation::Softmax => {
+                    let rows = d.chunks_exact_mut(self.row).zip(y.chunks_exact(self.row));
+                    rows.for_each(|(d, y)| softmax::backward(isa, y, d));
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,108 @@
+//! A convolution over channels-last pictures, perhaps with ReLU and 2×2 max pooling fused to it.
+//!
+//! A batch is cut into at most [`CHUNKS`] runs of samples, whatever the number of threads. Each has
+//! its own scratch and, backward, its own partial weight gradient, a chain over its samples; partial
+//! gradients are then added as a balanced tree. So the sums are the same for any number of threads.
+//!
+//! - `forward`: each row of outputs is one product of windows with the kernel.
+//! - `backward`: the gradients of a convolution whose outputs all count.
+//! - `pooled`: the gradients when pooling follows. At most one output in four has a gradient then, so
+//!   the work goes from one such output to the next and leaves out the zeros.
+
+mod backward;
+mod forward;
+mod pooled;
+
+use crate::cpu::Cpu;
+use crate::kernels::plain;
+use crate::program::{Conv, Picture, Window};
+use crate::share::Cut;
+
+/// The most chunks a batch is cut into.
+const CHUNKS: usize = 16;
+
+/// Chunks for a batch of `n` samples.
+fn chunks(n: usize) -> usize {
+    n.clamp(1, CHUNKS)
+}
+
+/// Floats of scratch: some for all chunks, and some for each.
+#[derive(Clone, Copy, Default)]
+struct Scratch {
+    shared: usize,
+    each: usize,
+}
+
+impl Conv {
+    /// Floats of scratch for a batch.
+    pub(crate) fn scratch(&self, batch: usize, trains: bool, input_gradient: bool) -> usize {
+        let total = |scratch: Scratch| scratch.shared + chunks(batch) * scratch.each;
+        let backward = match (trains, self.choices) {
+            (false, _) => 0,
+            (true, None) => total(self.backward_scratch(input_gradient)),
+            (true, Some(_)) => total(self.pooled_scratch(input_gradient)),
+        };
+        total(self.forward_scratch()).max(backward)
+    }
+
+    fn filters(&self) -> usize {
+        self.window.output.channels
+    }
+
+    /// Floats of the kernel's and the bias's gradients together.
+    fn weights(&self) -> usize {
+        self.kernel.len() + self.bias.as_ref().map_or(0, |bias| bias.len())
+    }
+
+    /// Floats of a padded copy of the input, if there is one.
+    fn padded_len(&self) -> usize {
+        if self.window.is_padded() {
+            self.window.padded().len()
+        } else {
+            0
+        }
+    }
+}
+
+/// `len` floats of scratch for all chunks, and the rest cut for each.
+fn cut_scratch(scratch: &mut [f32], need: Scratch, parts: usize) -> (&mut [f32], Cut<'_, f32>) {
+    let (shared, each) = scratch.split_at_mut(need.shared);
+    (
+        shared,
+        Cut::new(&mut each[..parts * need.each], parts, parts),
+    )
+}
+
+/// The picture that windows slide over: `x` itself, or its copy inside zeros. The zeros around it are
+/// there already.
+fn padded<'a>(window: &Window, x: &'a [f32], copy: &'a mut [f32]) -> &'a [f32] {
+    if !window.is_padded() {
+        return x;
+    }
+    let (row, width) = (window.input.row(), window.padded().row());
+    let first = window.before[0] * width + window.before[1] * window.input.channels;
+    for (y, line) in x.chunks_exact(row).enumerate() {
+        copy[first + y * width..][..row].copy_from_slice(line);
+    }
+    copy
+}
+
+/// The picture that windows slide over.
+fn source(window: &Window) -> Picture {
+    if window.is_padded() {
+        window.padded()
+    } else {
+        window.input
+    }
+}
+
+/// `to` = the tree sum of the part of all partial gradients that begins at `first`.
+fn add_partials(cpu: &Cpu, partials: &[f32], parts: usize, first: usize, to: &mut [f32]) {
+    const BLOCK: usize = 2048;
+    let len = to.len();
+    let blocks = len.div_ceil(BLOCK);
+    cpu.each(blocks, Cut::new(to, len, blocks), |block, to| {
+        let first = first + crate::share::portion(len, blocks, block).start;
+        plain::add_tree(cpu.isa(), partials, parts, first, to);
+    });
+}

@@ -1,0 +1,99 @@
+//! The end of the network: answers, the loss, and where the gradient begins.
+//!
+//! With a softmax at the end the loss works on the logits, as Keras does: minus the logarithm of the
+//! right class's probability is ln Σ e^z − z(label), and its gradient is the probabilities less one
+//! at the label. Without one the last values are taken as probabilities, clipped away from 0 and 1
+//! and divided by their sum, as Keras with TensorFlow does.
+
+use spec::Reduction;
+
+use super::{Run, disjoint};
+use crate::Outcome;
+use crate::kernels::softmax;
+use crate::math;
+use crate::program::Head;
+
+/// The right answers, and whether a gradient is wanted.
+pub(crate) struct Labels<'a> {
+    pub(crate) labels: &'a [u32],
+    pub(crate) gradient: bool,
+}
+
+/// Keras' `epsilon`: probabilities are kept this far from 0 and 1 before the logarithm.
+const EPSILON: f32 = 1e-7;
+
+impl Head {
+    /// The answers of the network: the softmax of the last values, or these as they are.
+    pub(crate) fn answer(&self, run: &mut Run<'_>) {
+        if self.softmax {
+            let [x, y] = disjoint(run.values, [self.x.range(run.n), self.y.range(run.n)]);
+            y.copy_from_slice(x);
+            for row in y.chunks_exact_mut(self.y.len) {
+                softmax::forward(run.cpu.isa(), row);
+            }
+        }
+    }
+
+    /// The loss of a batch whose answers are there, summed over its samples; and its gradient, as
+    /// reduced.
+    pub(crate) fn judge(&self, run: &mut Run<'_>, right: &Labels<'_>) -> Outcome {
+        let scale = match self.reduction {
+            Reduction::Mean => 1.0 / run.n as f32,
+            Reduction::Sum => 1.0,
+        };
+        let classes = self.y.len;
+        let mut outcome = Outcome::default();
+        for (sample, &label) in right.labels.iter().enumerate() {
+            let label = label as usize;
+            assert!(label < classes, "label {label} of {classes} classes");
+            let place = |start: usize| start + sample * classes..start + (sample + 1) * classes;
+            let x = &run.values[place(self.x.offset)];
+            let y = &run.values[place(self.y.offset)];
+            outcome.loss += f64::from(if self.softmax {
+                softmax::logarithm_of_sum(run.cpu.isa(), x) - x[label]
+            } else {
+                let total = math::sum(classes, |i| clip(y[i]));
+                math::ln(total) - math::ln(clip(y[label]))
+            });
+            outcome.correct += u32::from(largest(y) == label);
+            outcome.samples += 1;
+            if let (true, Some(dx)) = (right.gradient, self.dx) {
+                let ranges = [place(self.y.offset), place(dx.offset)];
+                let [y, dx] = disjoint(run.values, ranges);
+                self.gradient(y, dx, label, scale);
+            }
+        }
+        outcome
+    }
+
+    fn gradient(&self, y: &[f32], dx: &mut [f32], label: usize, scale: f32) {
+        if self.softmax {
+            for (dx, y) in dx.iter_mut().zip(y) {
+                *dx = y * scale;
+            }
+            dx[label] = (y[label] - 1.0) * scale;
+        } else {
+            let share = scale / math::sum(y.len(), |i| clip(y[i]));
+            for (i, (dx, &y)) in dx.iter_mut().zip(y).enumerate() {
+                let right = if i == label { scale / clip(y) } else { 0.0 };
+                let passes = (EPSILON..=1.0 - EPSILON).contains(&y);
+                *dx = if passes { share - right } else { 0.0 };
+            }
+        }
+    }
+}
+
+fn clip(probability: f32) -> f32 {
+    // Written so that not-a-number stays.
+    let p = if probability < EPSILON {
+        EPSILON
+    } else {
+        probability
+    };
+    if p > 1.0 - EPSILON { 1.0 - EPSILON } else { p }
+}
+
+/// The first largest.
+fn largest(row: &[f32]) -> usize {
+    (1..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
+}

@@ -1,0 +1,79 @@
+//! The operations on the CPU: one file each, forward and backward.
+
+mod activate;
+mod conv;
+mod dense;
+mod drop;
+mod head;
+mod pool;
+
+use crate::Noise;
+use crate::cpu::Cpu;
+use crate::program::{Op, Operation};
+
+pub(crate) use head::Labels;
+
+/// A step's surroundings: the processor, the samples in this batch, all memory.
+pub(crate) struct Run<'a> {
+    pub(crate) cpu: &'a Cpu,
+    /// Samples in this batch.
+    pub(crate) n: usize,
+    pub(crate) weights: &'a [f32],
+    pub(crate) gradients: &'a mut [f32],
+    pub(crate) values: &'a mut [f32],
+    pub(crate) choices: &'a mut [u8],
+    pub(crate) scratch: &'a mut [f32],
+    /// What dropout is a function of; `None` when it does nothing.
+    pub(crate) noise: Option<Noise>,
+}
+
+/// Floats of scratch that an operation needs, in a batch of this size.
+pub(crate) fn scratch(operation: &Operation, batch: usize) -> usize {
+    let trains = operation.dy.is_some();
+    match &operation.op {
+        Op::Dense(dense) if operation.dx.is_some() => dense.kernel.len(),
+        Op::Conv(conv) => conv.scratch(batch, trains, operation.dx.is_some()),
+        Op::Dense(_) | Op::Pool(_) | Op::Drop(_) | Op::Activate(_) => 0,
+    }
+}
+
+impl Operation {
+    /// Computes `y` from `x`.
+    pub(crate) fn forward(&self, run: &mut Run<'_>) {
+        match &self.op {
+            Op::Dense(dense) => dense.forward(self, run),
+            Op::Conv(conv) => conv.forward(self, run),
+            Op::Pool(pool) => pool.forward(self, run),
+            Op::Drop(drop) => drop.forward(self, run),
+            Op::Activate(activate) => activate.forward(self, run),
+        }
+    }
+
+    /// Computes the gradients of the weights and, if anything needs it, of `x`, from that of `y`,
+    /// which may be overwritten.
+    pub(crate) fn backward(&self, run: &mut Run<'_>) {
+        match &self.op {
+            Op::Dense(dense) => dense.backward(self, run),
+            Op::Conv(conv) => conv.backward(self, run),
+            Op::Pool(pool) => pool.backward(self, run),
+            Op::Drop(drop) => drop.backward(self, run),
+            Op::Activate(activate) => activate.backward(self, run),
+        }
+    }
+}
+
+/// Ranges of one arena that do not overlap, all to be written.
+pub(crate) fn disjoint<const N: usize>(
+    values: &mut [f32],
+    ranges: [std::ops::Range<usize>; N],
+) -> [&mut [f32]; N] {
+    values
+        .get_disjoint_mut(ranges)
+        .expect("values that live at the same time do not share a place")
+}
+
+/// How many parts a piece of work of this many operations is worth: small work stays on one thread.
+pub(crate) fn parts_for(operations: usize, most: usize) -> usize {
+    const WORTH_SHARING: usize = 40_000;
+    (operations / WORTH_SHARING).clamp(1, most.max(1))
+}

@@ -1,0 +1,163 @@
+//! The update of one element, rule by rule.
+
+use crate::simd::{Kernel, Simd};
+
+/// A rule with everything computed that is the same for all elements of a step.
+#[derive(Clone, Copy)]
+pub(super) enum Rule {
+    Sgd {
+        rate: f32,
+    },
+    Momentum {
+        rate: f32,
+        momentum: f32,
+        nesterov: bool,
+    },
+    Adam {
+        rate: f32,
+        new_1: f32,
+        new_2: f32,
+        epsilon: f32,
+    },
+    Rmsprop {
+        rate: f32,
+        rho: f32,
+        epsilon: f32,
+    },
+    RmspropMomentum {
+        rate: f32,
+        rho: f32,
+        epsilon: f32,
+        momentum: f32,
+    },
+}
+
+impl Rule {
+    /// The rule at its `step`-th step, counted from 1.
+    pub(super) fn new(rule: spec::Optimizer, step: u64, rate: f32) -> Self {
+        match rule {
+            spec::Optimizer::Sgd(sgd) if sgd.momentum == 0.0 => Rule::Sgd { rate },
+            spec::Optimizer::Sgd(sgd) => Rule::Momentum {
+                rate,
+                momentum: sgd.momentum,
+                nesterov: sgd.nesterov,
+            },
+            spec::Optimizer::Adam(adam) => {
+                let left = |beta: f32| 1.0 - power(f64::from(beta), step);
+                let correction = left(adam.beta_2).sqrt() / left(adam.beta_1);
+                Rule::Adam {
+                    rate: (f64::from(rate) * correction) as f32,
+                    new_1: 1.0 - adam.beta_1,
+                    new_2: 1.0 - adam.beta_2,
+                    epsilon: adam.epsilon,
+                }
+            }
+            spec::Optimizer::Rmsprop(spec::Rmsprop {
+                rho,
+                epsilon,
+                momentum,
+                ..
+            }) => {
+                if momentum == 0.0 {
+                    Rule::Rmsprop { rate, rho, epsilon }
+                } else {
+                    Rule::RmspropMomentum {
+                        rate,
+                        rho,
+                        epsilon,
+                        momentum,
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A power by squaring: the library's may differ between machines.
+fn power(mut x: f64, mut exponent: u64) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= x;
+        }
+        x *= x;
+        exponent >>= 1;
+    }
+    result
+}
+
+/// One part of the weights, with its part of the gradients and slots.
+pub(super) struct Update<'a> {
+    pub(super) rule: Rule,
+    /// Gradients are multiplied by this,
+    pub(super) scale: f32,
+    /// and kept within plus and minus this.
+    pub(super) bound: f32,
+    pub(super) weights: &'a mut [f32],
+    pub(super) gradients: &'a [f32],
+    pub(super) slots: [&'a mut [f32]; 2],
+}
+
+impl Kernel for Update<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        let (scale, bound) = (self.scale, self.bound);
+        let clip = |g: f32| {
+            let g = g * scale;
+            let g = if g > bound { bound } else { g };
+            if g < -bound { -bound } else { g }
+        };
+        let gradients = self.gradients.iter().map(|&g| clip(g));
+        let weights = self.weights.iter_mut().zip(gradients);
+        let [first, second] = self.slots;
+        match self.rule {
+            Rule::Sgd { rate } => weights.for_each(|(w, g)| *w -= g * rate),
+            Rule::Momentum {
+                rate,
+                momentum,
+                nesterov,
+            } => {
+                for ((w, g), m) in weights.zip(first) {
+                    *m = *m * momentum - g * rate;
+                    *w += if nesterov {
+                        *m * momentum - g * rate
+                    } else {
+                        *m
+                    };
+                }
+            }
+            Rule::Adam {
+                rate,
+                new_1,
+                new_2,
+                epsilon,
+            } => {
+                for ((w, g), (m, v)) in weights.zip(first.iter_mut().zip(second)) {
+                    *m += (g - *m) * new_1;
+                    *v += (g * g - *v) * new_2;
+                    *w -= *m * rate / (v.sqrt() + epsilon);
+                }
+            }
+            Rule::Rmsprop { rate, rho, epsilon } => {
+                for ((w, g), v) in weights.zip(first) {
+                    *v = rho * *v + (1.0 - rho) * (g * g);
+                    *w -= rate * g / (*v + epsilon).sqrt();
+                }
+            }
+            Rule::RmspropMomentum {
+                rate,
+                rho,
+                epsilon,
+                momentum,
+            } => {
+                for ((w, g), (v, m)) in weights.zip(first.iter_mut().zip(second)) {
+                    *v = rho * *v + (1.0 - rho) * (g * g);
+                    *m = momentum * *m + rate * g / (*v + epsilon).sqrt();
+                    *w -= *m;
+                }
+            }
+        }
+    }
+}

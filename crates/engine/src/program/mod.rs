@@ -1,0 +1,161 @@
+//! A program: what is computed, in which order, in which memory. Pure data, made once from a graph
+//! and a batch size; a [`Session`](crate::Session) gives it memory and a processor.
+//!
+//! Three files make it. `lower` turns layers into operations and fuses what belongs together; `place`
+//! gives every value its place, so that values that do not live at the same time share one; `op` says
+//! what operations there are.
+
+mod lower;
+mod op;
+mod place;
+
+use model::Graph;
+use spec::{Loss, LossName, Reduction};
+
+pub(crate) use op::{Activate, Conv, Dense, Drop, Head, Op, Operation, Picture, Pool, Window};
+pub(crate) use place::Place;
+
+use crate::EngineError;
+
+/// A network and a batch size, compiled: operations, and where their values lie.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    pub(crate) batch: usize,
+    /// Floats of one sample.
+    pub(crate) sample: usize,
+    /// Where the samples of a batch lie as floats.
+    pub(crate) input: Place,
+    /// In the order of computation.
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) head: Head,
+    /// Floats of all weights.
+    pub(crate) weights: usize,
+    /// Whether gradients are computed.
+    pub(crate) trains: bool,
+    /// Floats that hold values, by [`Place`].
+    pub(crate) values: usize,
+    /// Bytes that hold which input a pooling took, by place.
+    pub(crate) choices: usize,
+    /// Floats that an operation may use while it runs.
+    pub(crate) scratch: usize,
+}
+
+/// The memory of a session, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// The weights.
+    pub weights: usize,
+    /// Their gradients.
+    pub gradients: usize,
+    /// Values that flow from layer to layer and back.
+    pub activations: usize,
+    /// What operations need while they run.
+    pub scratch: usize,
+}
+
+impl Memory {
+    /// All of it.
+    pub fn total(&self) -> usize {
+        self.weights + self.gradients + self.activations + self.scratch
+    }
+}
+
+impl Program {
+    /// A program that computes gradients, and also answers.
+    pub fn training(graph: &Graph, loss: Loss, batch: usize) -> Result<Self, EngineError> {
+        if graph.output_shape().len() != 1 {
+            let shape = graph.output_shape().to_vec();
+            return Err(EngineError::Output { shape });
+        }
+        Self::compile(graph, batch, Some(loss))
+    }
+
+    /// A program that only answers. It needs less memory.
+    pub fn inference(graph: &Graph, batch: usize) -> Result<Self, EngineError> {
+        Self::compile(graph, batch, None)
+    }
+
+    /// The exact memory a session of this program allocates.
+    pub fn memory(&self) -> Memory {
+        let floats = |count: usize| crate::arena::size(count);
+        Memory {
+            weights: floats(self.weights),
+            gradients: if self.trains { floats(self.weights) } else { 0 },
+            activations: floats(self.values) + self.choices,
+            scratch: floats(self.scratch),
+        }
+    }
+
+    /// The most samples that a call takes.
+    pub fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// Floats of one sample.
+    pub fn sample_len(&self) -> usize {
+        self.sample
+    }
+
+    /// Floats of the answer to one sample.
+    pub fn outputs(&self) -> usize {
+        self.head.y.len
+    }
+
+    /// Floats of all weights.
+    pub fn parameter_count(&self) -> usize {
+        self.weights
+    }
+
+    fn compile(graph: &Graph, batch: usize, loss: Option<Loss>) -> Result<Self, EngineError> {
+        check(graph, batch)?;
+        let trains = loss.is_some();
+        let reduction = loss.map_or(Reduction::Mean, |loss| {
+            let LossName::SparseCategoricalCrossentropy = loss.name;
+            loss.reduction
+        });
+        let draft = lower::lower(graph);
+        let placed = place::place(&draft, batch, trains);
+        let scratch = placed
+            .operations
+            .iter()
+            .map(|o| crate::ops::scratch(o, batch))
+            .max();
+        Ok(Program {
+            batch,
+            sample: placed.input.len,
+            input: placed.input,
+            head: Head {
+                softmax: draft.softmax,
+                reduction,
+                x: placed.logits,
+                y: placed.answer,
+                dx: placed.gradient,
+            },
+            operations: placed.operations,
+            weights: graph.parameter_count(),
+            trains,
+            values: placed.values,
+            choices: placed.choices,
+            scratch: scratch.unwrap_or(0),
+        })
+    }
+}
+
+fn check(graph: &Graph, batch: usize) -> Result<(), EngineError> {
+    if batch == 0 {
+        return Err(EngineError::Empty);
+    }
+    for (number, node) in graph.nodes().iter().enumerate() {
+        let sample = graph.shape(number).iter().product::<usize>();
+        let elements = sample as u128 * batch as u128;
+        if elements > u128::from(u32::MAX) {
+            return Err(EngineError::Batch {
+                name: node.name.clone(),
+                elements,
+                batch,
+                limit: u32::MAX as usize / sample + 1,
+            });
+        }
+    }
+    Ok(())
+}

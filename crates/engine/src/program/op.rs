@@ -1,0 +1,174 @@
+//! The operations of a program. Each is a description; `crate::ops` runs them on the CPU.
+
+use std::ops::Range;
+
+use spec::{Activation, Reduction};
+
+use super::Place;
+
+/// One operation and the memory it works on.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Operation {
+    pub(crate) op: Op,
+    /// What it reads.
+    pub(crate) x: Place,
+    /// What it writes; the same place as `x` when it works in place.
+    pub(crate) y: Place,
+    /// Where the gradient of `x` goes, when anything before needs it.
+    pub(crate) dx: Option<Place>,
+    /// Where the gradient of `y` comes from, in a program that trains.
+    pub(crate) dy: Option<Place>,
+}
+
+/// What an operation computes: one variant for each file in `crate::ops`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Op {
+    Dense(Dense),
+    Conv(Conv),
+    Pool(Pool),
+    Drop(Drop),
+    Activate(Activate),
+}
+
+/// y = x·kernel + bias, and perhaps ReLU.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Dense {
+    pub(crate) inputs: usize,
+    pub(crate) units: usize,
+    /// Inputs × units, in the arena of weights.
+    pub(crate) kernel: Range<usize>,
+    pub(crate) bias: Option<Range<usize>>,
+    pub(crate) relu: bool,
+}
+
+/// A window of weights over a picture, and perhaps ReLU, and perhaps the largest of each 2×2.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Conv {
+    pub(crate) window: Window,
+    /// Window height × window width × channels × filters, in the arena of weights.
+    pub(crate) kernel: Range<usize>,
+    pub(crate) bias: Option<Range<usize>>,
+    pub(crate) relu: bool,
+    /// When a 2×2 max pooling is fused: where its choices lie, one byte for each output.
+    pub(crate) choices: Option<Place>,
+}
+
+/// The largest value in each window.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Pool {
+    pub(crate) window: Window,
+}
+
+/// Drops random elements, scales up the others. A pure function of the noise, so the backward pass
+/// computes the same choice again instead of keeping it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Drop {
+    /// The layer's number, part of the key of its random bits.
+    pub(crate) layer: u64,
+    pub(crate) rate: f32,
+}
+
+/// An activation on its own. Its gradient is a function of its output.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Activate {
+    pub(crate) activation: Activation,
+    /// The length of the last axis, over which softmax runs.
+    pub(crate) row: usize,
+}
+
+/// The end of the network: the loss, with the last softmax in it when there is one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Head {
+    /// Whether the last values are logits. Otherwise they are the answer as they are.
+    pub(crate) softmax: bool,
+    pub(crate) reduction: Reduction,
+    /// The last operation's values.
+    pub(crate) x: Place,
+    /// The answer; the same place as `x` without a softmax.
+    pub(crate) y: Place,
+    /// Where the gradient of `x` goes, when anything before needs it.
+    pub(crate) dx: Option<Place>,
+}
+
+/// How windows lie over a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub(crate) input: Picture,
+    pub(crate) output: Picture,
+    pub(crate) height: usize,
+    pub(crate) width: usize,
+    /// Down and across.
+    pub(crate) stride: [usize; 2],
+    /// Rows above and columns to the left that are thought to be there.
+    pub(crate) before: [usize; 2],
+    /// The same below and to the right.
+    pub(crate) after: [usize; 2],
+}
+
+/// The size of a picture, channels last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Picture {
+    pub(crate) height: usize,
+    pub(crate) width: usize,
+    pub(crate) channels: usize,
+}
+
+impl Picture {
+    /// Floats of the picture.
+    pub(crate) fn len(&self) -> usize {
+        self.height * self.width * self.channels
+    }
+
+    /// Floats of one row of pixels.
+    pub(crate) fn row(&self) -> usize {
+        self.width * self.channels
+    }
+}
+
+impl Window {
+    /// Whether windows reach over the picture's edges.
+    pub(crate) fn is_padded(&self) -> bool {
+        self.before != [0, 0] || self.after != [0, 0]
+    }
+
+    /// The input with its padding.
+    pub(crate) fn padded(&self) -> Picture {
+        Picture {
+            height: self.input.height + self.before[0] + self.after[0],
+            width: self.input.width + self.before[1] + self.after[1],
+            channels: self.input.channels,
+        }
+    }
+
+    /// Floats of one row of a window: contiguous in the input.
+    pub(crate) fn row(&self) -> usize {
+        self.width * self.input.channels
+    }
+
+    /// Floats of a window.
+    pub(crate) fn len(&self) -> usize {
+        self.height * self.row()
+    }
+}
+
+impl Operation {
+    /// Whether the backward pass reads `x`.
+    pub(crate) fn needs_x(op: &Op) -> bool {
+        matches!(op, Op::Dense(_) | Op::Conv(_) | Op::Pool(_))
+    }
+
+    /// Whether the backward pass reads `y`.
+    pub(crate) fn needs_y(op: &Op) -> bool {
+        match op {
+            Op::Dense(dense) => dense.relu,
+            Op::Conv(conv) => conv.relu && conv.choices.is_none(),
+            Op::Activate(_) => true,
+            Op::Pool(_) | Op::Drop(_) => false,
+        }
+    }
+
+    /// Whether it may write its output over its input, and the gradients likewise.
+    pub(crate) fn works_in_place(op: &Op) -> bool {
+        matches!(op, Op::Drop(_) | Op::Activate(_))
+    }
+}

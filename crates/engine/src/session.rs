@@ -1,0 +1,189 @@
+//! A program with memory and a processor: it computes.
+
+use crate::arena::Arena;
+use crate::cpu::Cpu;
+use crate::kernels::plain;
+use crate::ops::{Labels, Run};
+use crate::optimizer::Optimizer;
+use crate::program::Program;
+use spec::Clip;
+
+/// The samples of a batch, one after another.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// Bytes, which become floats times `scale`.
+    Bytes {
+        /// The bytes.
+        x: &'a [u8],
+        /// What each is multiplied by.
+        scale: f32,
+    },
+    /// Floats as they are.
+    Floats(&'a [f32]),
+}
+
+/// What dropout is a function of, beside the layer and the element.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Noise {
+    /// The run's seed.
+    pub seed: u64,
+    /// The logical worker.
+    pub rank: u64,
+    /// The step.
+    pub step: u64,
+}
+
+/// What became of a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// The loss, summed over samples.
+    pub loss: f64,
+    /// Samples whose largest output was the right one.
+    pub correct: u32,
+    /// Samples in the batch.
+    pub samples: u32,
+}
+
+/// A program, its memory, and the processor it runs on. After `new` nothing is allocated.
+pub struct Session {
+    program: Program,
+    cpu: Cpu,
+    weights: Arena,
+    gradients: Arena,
+    values: Arena,
+    choices: Vec<u8>,
+    scratch: Arena,
+}
+
+impl Session {
+    /// Allocates the program's memory. All weights are zero.
+    pub fn new(program: Program, cpu: Cpu) -> Self {
+        let gradients = if program.trains { program.weights } else { 0 };
+        Session {
+            cpu,
+            weights: Arena::new(program.weights),
+            gradients: Arena::new(gradients),
+            values: Arena::new(program.values),
+            choices: vec![0; program.choices],
+            scratch: Arena::new(program.scratch),
+            program,
+        }
+    }
+
+    /// What it runs.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// What it runs on.
+    pub fn cpu(&self) -> &Cpu {
+        &self.cpu
+    }
+
+    /// All weights, in the order of the graph.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// All weights, to be changed.
+    pub fn weights_mut(&mut self) -> &mut [f32] {
+        &mut self.weights
+    }
+
+    /// The gradients of the last batch, in the order of the weights.
+    pub fn gradients(&self) -> &[f32] {
+        &self.gradients
+    }
+
+    /// The gradients, to be changed: reduced over workers, say.
+    pub fn gradients_mut(&mut self) -> &mut [f32] {
+        &mut self.gradients
+    }
+
+    /// Weights and gradients, both to be changed.
+    pub fn parameters_mut(&mut self) -> (&mut [f32], &mut [f32]) {
+        (&mut self.weights, &mut self.gradients)
+    }
+
+    /// One batch forward and backward. Gradients are of the loss as reduced over the batch's samples.
+    ///
+    /// # Panics
+    /// When the program only answers, when there are more samples than its batch, or when a label is
+    /// not a class.
+    pub fn gradient(&mut self, input: Input<'_>, labels: &[u32], noise: Noise) -> Outcome {
+        assert!(self.program.trains, "a program made by Program::training");
+        if labels.is_empty() {
+            self.gradients.fill(0.0);
+            return Outcome::default();
+        }
+        let gradient = true;
+        let (program, mut run) = self.forward(input, labels.len(), Some(noise));
+        let outcome = program.head.judge(&mut run, &Labels { labels, gradient });
+        for operation in program.operations.iter().rev() {
+            operation.backward(&mut run);
+        }
+        outcome
+    }
+
+    /// One batch forward only, without dropout.
+    ///
+    /// # Panics
+    /// When there are more samples than the program's batch, or when a label is not a class.
+    pub fn evaluate(&mut self, input: Input<'_>, labels: &[u32]) -> Outcome {
+        let gradient = false;
+        let (program, mut run) = self.forward(input, labels.len(), None);
+        program.head.judge(&mut run, &Labels { labels, gradient })
+    }
+
+    /// The answers to `n` samples, one after another.
+    ///
+    /// # Panics
+    /// When there are more samples than the program's batch.
+    pub fn predict(&mut self, input: Input<'_>, n: usize) -> &[f32] {
+        self.forward(input, n, None);
+        &self.values[self.program.head.y.range(n)]
+    }
+
+    /// Changes the weights by the gradients.
+    pub fn update(&mut self, optimizer: &mut Optimizer, rate: f32, clip: Option<Clip>) {
+        optimizer.apply(&self.cpu, &mut self.weights, &self.gradients, rate, clip);
+    }
+
+    /// Runs the operations and leaves the answers in their place.
+    fn forward(&mut self, input: Input<'_>, n: usize, noise: Option<Noise>) -> (&Program, Run<'_>) {
+        let program = &self.program;
+        assert!(
+            n <= program.batch,
+            "{n} samples in a batch of {}",
+            program.batch
+        );
+        let to = &mut self.values[program.input.range(n)];
+        match input {
+            Input::Bytes { x, scale } => {
+                assert_eq!(x.len(), to.len(), "bytes of {n} samples");
+                plain::scale_bytes(self.cpu.isa(), x, scale, to);
+            }
+            Input::Floats(x) => {
+                assert_eq!(x.len(), to.len(), "floats of {n} samples");
+                to.copy_from_slice(x);
+            }
+        }
+        let mut run = Run {
+            cpu: &self.cpu,
+            n,
+            weights: &self.weights,
+            gradients: &mut self.gradients,
+            values: &mut self.values,
+            choices: &mut self.choices,
+            scratch: &mut self.scratch,
+            noise,
+        };
+        if n > 0 {
+            for operation in &program.operations {
+                operation.forward(&mut run);
+            }
+            program.head.answer(&mut run);
+        }
+        (program, run)
+    }
+}

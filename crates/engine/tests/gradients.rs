@@ -1,0 +1,111 @@
+//! Every forward and backward pass against a reference in f64, which is itself checked by central
+//! differences.
+
+mod support;
+
+use engine::{Cpu, Isa, Noise};
+use spec::Reduction;
+use support::reference::{Batch, gradient};
+use support::{gradients, labels, networks, uniform, weights};
+
+const NOISE: Noise = Noise {
+    seed: 3,
+    rank: 1,
+    step: 4,
+};
+
+#[test]
+fn the_reference_agrees_with_central_differences() {
+    for seed in 0..40 {
+        let graph = networks::random(seed);
+        let w: Vec<f64> = weights(&graph, seed).into_iter().map(f64::from).collect();
+        let n = 2;
+        let len = graph.input_shape().iter().product::<usize>();
+        let x: Vec<f64> = uniform(seed, n * len, 1.0)
+            .into_iter()
+            .map(f64::from)
+            .collect();
+        let labels = labels(seed, n, graph.output_shape()[0]);
+        let batch = Batch {
+            x: &x,
+            labels: &labels,
+            noise: Some(NOISE),
+            reduction: Reduction::Sum,
+        };
+        let exact = gradient(&graph, &w, &batch).gradients;
+        let step = 1e-6;
+        let mut misses = 0;
+        let every = w.len().div_ceil(60);
+        for i in (0..w.len()).step_by(every) {
+            let loss_at = |shift: f64| {
+                let mut w = w.clone();
+                w[i] += shift;
+                gradient(&graph, &w, &batch).loss
+            };
+            let slope = (loss_at(step) - loss_at(-step)) / (2.0 * step);
+            misses += usize::from((slope - exact[i]).abs() > 1e-5 * exact[i].abs().max(1.0));
+        }
+        // A step may cross a kink of ReLU or of a maximum, but seldom.
+        assert!(misses <= 1, "network {seed}: {misses} slopes differ");
+    }
+}
+
+/// The largest difference, relative to the largest value of each weight tensor.
+fn compare(name: &str, graph: &model::Graph, seed: u64, n: usize) {
+    let w = weights(graph, seed);
+    let len = graph.input_shape().iter().product::<usize>();
+    let x = uniform(seed + 1, n * len, 1.0);
+    let y = labels(seed, n, graph.output_shape()[0]);
+    let wide = |values: &[f32]| values.iter().copied().map(f64::from).collect::<Vec<_>>();
+    let wide_x = wide(&x);
+    let batch = |noise| Batch {
+        x: &wide_x,
+        labels: &y,
+        noise,
+        reduction: Reduction::Mean,
+    };
+    let want = gradient(graph, &wide(&w), &batch(Some(NOISE)));
+    let still = gradient(graph, &wide(&w), &batch(None));
+    let cpu = Cpu::new(2, Isa::detect());
+    let (outcome, got, answers) = gradients(graph, cpu, (&w, &x, &y), NOISE);
+    assert!(
+        (outcome.loss - want.loss).abs() < 1e-5 * want.loss.max(1.0),
+        "{name}: loss"
+    );
+    close(&format!("{name}: answers"), &answers, &still.answers);
+    for weight in graph.weights() {
+        let range = weight.range.clone();
+        let name = format!("{name}: {}", weight.name);
+        close(&name, &got[range.clone()], &want.gradients[range]);
+    }
+}
+
+fn close(name: &str, got: &[f32], want: &[f64]) {
+    let largest = want.iter().fold(1e-6f64, |top, v| top.max(v.abs()));
+    for (i, (got, want)) in got.iter().zip(want).enumerate() {
+        let error = (f64::from(*got) - want).abs();
+        assert!(
+            error < 1e-5 * largest,
+            "{name} [{i}]: {got}, not {want}; largest {largest}"
+        );
+    }
+}
+
+#[test]
+fn the_engine_agrees_with_the_reference_on_random_networks() {
+    for seed in 0..150 {
+        let graph = networks::random(seed);
+        compare(
+            &format!("network {seed} {:?}", graph.nodes()),
+            &graph,
+            seed,
+            1 + seed as usize % 5,
+        );
+    }
+}
+
+#[test]
+fn the_engine_agrees_with_the_reference_on_the_built_in_networks() {
+    compare("mnist-mlp", &networks::mnist_mlp(), 1, 20);
+    compare("mnist-cnn", &networks::mnist_cnn(), 2, 18);
+}

@@ -1,0 +1,141 @@
+//! The built-in networks, and random small ones.
+
+use model::Graph;
+use random::{Key, Purpose};
+use spec::{
+    Activation, ActivationLayer, Conv2D, Dense, Dropout, Flatten, Initializer, Layer, MaxPooling2D,
+    Padding, Pair,
+};
+
+pub(crate) fn dense(units: usize, activation: Activation) -> Layer {
+    Layer::Dense(Dense {
+        units,
+        activation,
+        use_bias: true,
+        kernel_initializer: Initializer::default(),
+        bias_initializer: Initializer::Zeros,
+    })
+}
+
+pub(crate) fn conv(
+    filters: usize,
+    size: [usize; 2],
+    strides: [usize; 2],
+    padding: Padding,
+) -> Conv2D {
+    Conv2D {
+        filters,
+        kernel_size: pair(size),
+        strides: pair(strides),
+        padding,
+        activation: Activation::Relu,
+        use_bias: true,
+        kernel_initializer: Initializer::default(),
+        bias_initializer: Initializer::Zeros,
+    }
+}
+
+pub(crate) fn pool(size: [usize; 2], strides: [usize; 2], padding: Padding) -> Layer {
+    Layer::MaxPooling2D(MaxPooling2D {
+        pool_size: pair(size),
+        strides: Some(pair(strides)),
+        padding,
+    })
+}
+
+pub(crate) fn pair([height, width]: [usize; 2]) -> Pair {
+    Pair { height, width }
+}
+
+pub(crate) fn dropout(rate: f32) -> Layer {
+    Layer::Dropout(Dropout { rate })
+}
+
+pub(crate) fn activation(activation: Activation) -> Layer {
+    Layer::Activation(ActivationLayer { activation })
+}
+
+pub(crate) fn flatten() -> Layer {
+    Layer::Flatten(Flatten {})
+}
+
+/// S1's network.
+pub(crate) fn mnist_mlp() -> Graph {
+    let layers = vec![
+        flatten(),
+        dense(100, Activation::Relu),
+        dense(10, Activation::Softmax),
+    ];
+    Graph::sequential(&[28, 28, 1], layers).unwrap()
+}
+
+/// S2's network.
+pub(crate) fn mnist_cnn() -> Graph {
+    let layers = vec![
+        Layer::Conv2D(conv(32, [3, 3], [1, 1], Padding::Valid)),
+        Layer::Conv2D(conv(64, [3, 3], [1, 1], Padding::Valid)),
+        pool([2, 2], [2, 2], Padding::Valid),
+        dropout(0.25),
+        flatten(),
+        dropout(0.5),
+        dense(10, Activation::Softmax),
+    ];
+    Graph::sequential(&[28, 28, 1], layers).unwrap()
+}
+
+/// A small network with random shapes, strides, paddings and activations.
+pub(crate) fn random(seed: u64) -> Graph {
+    let mut draws = 0;
+    let mut draw = |bound: usize| {
+        draws += 1;
+        Key::new(seed, Purpose::Synthetic)
+            .with(2)
+            .below(draws, bound as u64) as usize
+    };
+    let input = [6 + draw(6), 6 + draw(6), 1 + draw(3)];
+    let mut layers = Vec::new();
+    for _ in 0..1 + draw(2) {
+        let size = [1 + draw(3), 1 + draw(3)];
+        let strides = [1 + draw(2), 1 + draw(2)];
+        let padding = [Padding::Valid, Padding::Same][draw(2)];
+        let mut layer = conv(1 + draw(20), size, strides, padding);
+        layer.activation = some_activation(draw(8));
+        layer.use_bias = draw(4) > 0;
+        layers.push(Layer::Conv2D(layer));
+        match draw(4) {
+            0 => layers.push(pool([2, 2], [2, 2], Padding::Valid)),
+            1 => layers.push(pool([2 + draw(2), 2], [1 + draw(2), 1], Padding::Same)),
+            2 => layers.push(dropout(0.3)),
+            _ => {}
+        }
+    }
+    if draw(3) == 0 {
+        layers.push(activation(some_activation(draw(8))));
+    }
+    layers.push(flatten());
+    layers.push(dense(1 + draw(40), some_activation(draw(8))));
+    if draw(2) == 0 {
+        layers.push(dropout(0.5));
+    }
+    let last = [
+        Activation::Softmax,
+        Activation::Softmax,
+        Activation::Sigmoid,
+    ][draw(3)];
+    layers.push(dense(2 + draw(20), last));
+    match Graph::sequential(&input, layers) {
+        Ok(graph) => graph,
+        // A window did not fit: try another.
+        Err(_) => random(seed + 10_000),
+    }
+}
+
+fn some_activation(draw: usize) -> Activation {
+    match draw {
+        0 => Activation::Linear,
+        1 => Activation::Sigmoid,
+        2 => Activation::Tanh,
+        3 => Activation::Softmax,
+        _ => Activation::Relu,
+    }
+}

@@ -1,0 +1,341 @@
+//! The network in f64, layer by layer, written for clearness: no fusion, no blocks, no reuse.
+
+use engine::Noise;
+use model::Graph;
+use random::{Key, Purpose};
+use spec::{Activation, Layer, Padding, Pair, Reduction};
+
+/// Loss (summed), gradients of all weights, and answers.
+pub(crate) struct Result64 {
+    pub(crate) loss: f64,
+    pub(crate) gradients: Vec<f64>,
+    pub(crate) answers: Vec<f64>,
+}
+
+/// What goes into a batch.
+pub(crate) struct Batch<'a> {
+    pub(crate) x: &'a [f64],
+    pub(crate) labels: &'a [u32],
+    pub(crate) noise: Option<Noise>,
+    pub(crate) reduction: Reduction,
+}
+
+/// Forward and backward.
+pub(crate) fn gradient(graph: &Graph, weights: &[f64], batch: &Batch<'_>) -> Result64 {
+    let n = batch.labels.len();
+    let mut values = vec![batch.x.to_vec()];
+    for number in 1..graph.nodes().len() {
+        let y = forward(graph, number, weights, (&values[number - 1], batch));
+        values.push(y);
+    }
+    let answers = values[values.len() - 1].clone();
+    let (loss, mut d) = head(&answers, batch, ends_in_softmax(graph));
+    let mut gradients = vec![0.0; graph.parameter_count()];
+    let last = graph.nodes().len() - 1;
+    for number in (1..=last).rev() {
+        let skip = number == last && ends_in_softmax(graph);
+        let io = (&values[number - 1][..], &values[number][..]);
+        let pass = Pass {
+            graph,
+            number,
+            n,
+            weights,
+            batch,
+        };
+        d = pass.backward(io, &d, skip, &mut gradients);
+    }
+    Result64 {
+        loss,
+        gradients,
+        answers,
+    }
+}
+
+fn ends_in_softmax(graph: &Graph) -> bool {
+    let nodes = graph.nodes();
+    activation_of(&nodes[nodes.len() - 1].layer) == Activation::Softmax
+}
+
+fn activation_of(layer: &Layer) -> Activation {
+    match layer {
+        Layer::Dense(dense) => dense.activation,
+        Layer::Conv2D(conv) => conv.activation,
+        Layer::Activation(layer) => layer.activation,
+        _ => Activation::Linear,
+    }
+}
+
+/// The loss and its gradient: of the logits after a softmax, of the answers otherwise.
+fn head(answers: &[f64], batch: &Batch<'_>, softmax: bool) -> (f64, Vec<f64>) {
+    let n = batch.labels.len();
+    let classes = answers.len() / n;
+    let scale = match batch.reduction {
+        Reduction::Mean => 1.0 / n as f64,
+        Reduction::Sum => 1.0,
+    };
+    let clip = |p: f64| p.clamp(1e-7, 1.0 - 1e-7);
+    let mut loss = 0.0;
+    let mut d = vec![0.0; answers.len()];
+    for (sample, &label) in batch.labels.iter().enumerate() {
+        let row = &answers[sample * classes..][..classes];
+        let d = &mut d[sample * classes..][..classes];
+        let total: f64 = row.iter().map(|&p| clip(p)).sum();
+        for class in 0..classes {
+            let right = f64::from(u8::from(class == label as usize));
+            d[class] = scale
+                * if softmax {
+                    row[class] - right
+                } else if (1e-7..=1.0 - 1e-7).contains(&row[class]) {
+                    1.0 / total - right / row[class]
+                } else {
+                    0.0
+                };
+        }
+        loss += if softmax {
+            -row[label as usize].ln()
+        } else {
+            total.ln() - clip(row[label as usize]).ln()
+        };
+    }
+    (loss, d)
+}
+
+fn forward(
+    graph: &Graph,
+    number: usize,
+    weights: &[f64],
+    (x, batch): (&[f64], &Batch<'_>),
+) -> Vec<f64> {
+    let n = batch.labels.len();
+    let node = &graph.nodes()[number];
+    let len: usize = graph.shape(number).iter().product();
+    let mut y = vec![0.0; n * len];
+    match &node.layer {
+        Layer::Dense(_) | Layer::Conv2D(_) => {
+            let [kernel, bias] = kernel_and_bias(graph, number, weights);
+            let filters = *graph.shape(number).last().unwrap();
+            for (i, y) in y.iter_mut().enumerate() {
+                *y = bias.get(i % filters).copied().unwrap_or(0.0);
+            }
+            taps(graph, number, n, |i, k, o| y[o] += x[i] * kernel[k]);
+        }
+        Layer::MaxPooling2D(_) => {
+            for (o, i) in chosen(graph, number, n, x).into_iter().enumerate() {
+                y[o] = x[i];
+            }
+        }
+        Layer::Dropout(dropout) => {
+            for (i, y) in y.iter_mut().enumerate() {
+                *y = x[i] * keep(dropout.rate, batch.noise, number, i);
+            }
+        }
+        Layer::Input(_) | Layer::Flatten(_) | Layer::Activation(_) => y.copy_from_slice(x),
+    }
+    activate(
+        activation_of(&node.layer),
+        *graph.shape(number).last().unwrap(),
+        &mut y,
+    );
+    y
+}
+
+struct Pass<'a> {
+    graph: &'a Graph,
+    number: usize,
+    n: usize,
+    weights: &'a [f64],
+    batch: &'a Batch<'a>,
+}
+
+impl Pass<'_> {
+    /// The gradient of x from that of y; `skip` when the head has been through the activation.
+    fn backward(
+        &self,
+        (x, y): (&[f64], &[f64]),
+        dy: &[f64],
+        skip: bool,
+        gradients: &mut [f64],
+    ) -> Vec<f64> {
+        let (graph, number, n) = (self.graph, self.number, self.n);
+        let layer = &graph.nodes()[number].layer;
+        let mut dz = dy.to_vec();
+        let row = *graph.shape(number).last().unwrap();
+        if !skip {
+            activate_backward(activation_of(layer), row, y, &mut dz);
+        }
+        let mut dx = vec![0.0; x.len()];
+        match layer {
+            Layer::Dense(_) | Layer::Conv2D(_) => {
+                let [kernel, _] = kernel_and_bias(graph, number, self.weights);
+                let ranges = graph.weights_of(number);
+                let first = ranges[0].range.start;
+                taps(graph, number, n, |i, k, o| {
+                    gradients[first + k] += x[i] * dz[o];
+                    dx[i] += kernel[k] * dz[o];
+                });
+                if let Some(bias) = ranges.get(1) {
+                    for (o, dz) in dz.iter().enumerate() {
+                        gradients[bias.range.start + o % row] += dz;
+                    }
+                }
+            }
+            Layer::MaxPooling2D(_) => {
+                for (o, i) in chosen(graph, number, n, x).into_iter().enumerate() {
+                    dx[i] += dz[o];
+                }
+            }
+            Layer::Dropout(dropout) => {
+                for (i, dx) in dx.iter_mut().enumerate() {
+                    *dx = dz[i] * keep(dropout.rate, self.batch.noise, number, i);
+                }
+            }
+            Layer::Input(_) | Layer::Flatten(_) | Layer::Activation(_) => dx = dz,
+        }
+        dx
+    }
+}
+
+fn kernel_and_bias<'a>(graph: &Graph, number: usize, weights: &'a [f64]) -> [&'a [f64]; 2] {
+    let ranges = graph.weights_of(number);
+    let bias = ranges
+        .get(1)
+        .map_or(&[][..], |bias| &weights[bias.range.clone()]);
+    [&weights[ranges[0].range.clone()], bias]
+}
+
+/// Calls `each` with every (input, kernel, output) that are multiplied in a dense layer or convolution.
+fn taps(graph: &Graph, number: usize, n: usize, mut each: impl FnMut(usize, usize, usize)) {
+    let node = &graph.nodes()[number];
+    let shape = graph.shape(node.inputs[0]);
+    let filters = *graph.shape(number).last().unwrap();
+    let Layer::Conv2D(conv) = &node.layer else {
+        for (s, i, o) in triples(n, shape[0], filters) {
+            each(s * shape[0] + i, i * filters + o, s * filters + o);
+        }
+        return;
+    };
+    let channels = shape[2];
+    let (size, strides) = (conv.kernel_size, conv.strides);
+    windows(
+        graph,
+        number,
+        n,
+        (size, strides, conv.padding),
+        |pixel, tap, output| {
+            for (_, channel, filter) in triples(1, channels, filters) {
+                let kernel = (tap * channels + channel) * filters + filter;
+                each(
+                    pixel * channels + channel,
+                    kernel,
+                    output * filters + filter,
+                );
+            }
+        },
+    );
+}
+
+fn triples(a: usize, b: usize, c: usize) -> impl Iterator<Item = (usize, usize, usize)> {
+    (0..a * b * c).map(move |i| (i / (b * c), i / c % b, i % c))
+}
+
+/// Calls `each` with every (input pixel, place in the window, output pixel), windows in order.
+fn windows(
+    graph: &Graph,
+    number: usize,
+    n: usize,
+    (size, stride, padding): (Pair, Pair, Padding),
+    mut each: impl FnMut(usize, usize, usize),
+) {
+    let input = graph.shape(graph.nodes()[number].inputs[0]);
+    let output = graph.shape(number);
+    let before = |windows: usize, size: usize, stride: usize, pixels: usize| match padding {
+        Padding::Valid => 0,
+        Padding::Same => ((windows - 1) * stride + size).saturating_sub(pixels) / 2,
+    };
+    let top = before(output[0], size.height, stride.height, input[0]);
+    let left = before(output[1], size.width, stride.width, input[1]);
+    for (sample, oy, ox) in triples(n, output[0], output[1]) {
+        for (_, ky, kx) in triples(1, size.height, size.width) {
+            let (y, x) = (oy * stride.height + ky, ox * stride.width + kx);
+            if y >= top && x >= left && y - top < input[0] && x - left < input[1] {
+                let pixel = (sample * input[0] + y - top) * input[1] + x - left;
+                let out = (sample * output[0] + oy) * output[1] + ox;
+                each(pixel, ky * size.width + kx, out);
+            }
+        }
+    }
+}
+
+/// For each output of a max pooling, the input it takes.
+fn chosen(graph: &Graph, number: usize, n: usize, x: &[f64]) -> Vec<usize> {
+    let Layer::MaxPooling2D(pool) = &graph.nodes()[number].layer else {
+        unreachable!("only for pooling");
+    };
+    let shape = graph.shape(number);
+    let channels = shape[2];
+    let mut best = vec![None; n * shape.iter().product::<usize>()];
+    let strides = pool.strides.unwrap_or(pool.pool_size);
+    windows(
+        graph,
+        number,
+        n,
+        (pool.pool_size, strides, pool.padding),
+        |pixel, _, output| {
+            for channel in 0..channels {
+                let i = pixel * channels + channel;
+                let best: &mut Option<usize> = &mut best[output * channels + channel];
+                if best.is_none_or(|best| x[i] > x[best]) {
+                    *best = Some(i);
+                }
+            }
+        },
+    );
+    best.into_iter().map(Option::unwrap).collect()
+}
+
+fn keep(rate: f32, noise: Option<Noise>, layer: usize, element: usize) -> f64 {
+    let Some(noise) = noise else { return 1.0 };
+    let key = Key::new(noise.seed, Purpose::Dropout)
+        .with(noise.rank)
+        .with(noise.step)
+        .with(layer as u64);
+    let bits = random::bits32(key.words(), element as u32);
+    if f64::from(bits) < (f64::from(rate) * 4_294_967_296.0).floor() {
+        0.0
+    } else {
+        1.0 / (1.0 - f64::from(rate))
+    }
+}
+
+fn activate(activation: Activation, row: usize, y: &mut [f64]) {
+    match activation {
+        Activation::Linear => {}
+        Activation::Relu => y.iter_mut().for_each(|y| *y = y.max(0.0)),
+        Activation::Sigmoid => y.iter_mut().for_each(|y| *y = 1.0 / (1.0 + (-*y).exp())),
+        Activation::Tanh => y.iter_mut().for_each(|y| *y = y.tanh()),
+        Activation::Softmax => {
+            for row in y.chunks_mut(row) {
+                let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                row.iter_mut().for_each(|y| *y = (*y - top).exp());
+                let total: f64 = row.iter().sum();
+                row.iter_mut().for_each(|y| *y /= total);
+            }
+        }
+    }
+}
+
+fn activate_backward(activation: Activation, row: usize, y: &[f64], d: &mut [f64]) {
+    let each = d.iter_mut().zip(y);
+    match activation {
+        Activation::Linear => {}
+        Activation::Relu => each.for_each(|(d, &y)| *d *= f64::from(u8::from(y > 0.0))),
+        Activation::Sigmoid => each.for_each(|(d, &y)| *d *= y * (1.0 - y)),
+        Activation::Tanh => each.for_each(|(d, &y)| *d *= 1.0 - y * y),
+        Activation::Softmax => {
+            for (d, y) in d.chunks_mut(row).zip(y.chunks(row)) {
+                let mean: f64 = d.iter().zip(y).map(|(d, y)| d * y).sum();
+                d.iter_mut().zip(y).for_each(|(d, y)| *d = y * (*d - mean));
+            }
+        }
+    }
+}
