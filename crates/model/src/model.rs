@@ -21,11 +21,17 @@ pub struct Model {
 }
 
 impl Model {
+    /// Whether the ending of a path is one that [`save`](Model::save) can write: worth asking before
+    /// hours of training.
+    pub fn can_save(path: &Path) -> Result<(), Error> {
+        let supported = Format::of(path).and_then(Format::supported);
+        supported.map_err(|problem| at(path, problem))
+    }
+
     /// Writes the model to a file, in the format that the ending says. The file is there whole or
     /// not at all. The same model gives the same bytes.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        let supported = Format::of(path).and_then(Format::supported);
-        supported.map_err(|problem| at(path, problem))?;
+        Model::can_save(path)?;
         store::publish(path, |out| safetensors::write(self, out))?;
         Ok(())
     }

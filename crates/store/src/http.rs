@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use ureq::http::{Response, StatusCode, header};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body, BodyReader};
 
 use crate::{Reader, Result, StoreError};
@@ -40,9 +41,10 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
 
 impl Http {
     pub(crate) fn new(base: &str) -> Http {
-        // ring, the only provider built in, is named through the feature; roots are built in too, so
-        // that an image without certificates of its own can fetch.
+        // ring, the only provider built in, is named through the feature.
+        let tls = TlsConfig::builder().root_certs(root_certs()).build();
         let config = Agent::config_builder()
+            .tls_config(tls)
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT))
             .timeout_resolve(Some(CONNECT))
@@ -86,6 +88,32 @@ impl Http {
         format!("{}/{}", self.base, utf8_percent_encode(path, PLAIN))
     }
 }
+
+/// Whom we trust: the system's list, to which companies add their own authority, or the list that
+/// is built in where the system has none, as in a small image.
+fn root_certs() -> RootCerts {
+    let system = SYSTEM_CERTS
+        .iter()
+        .find_map(|path| std::fs::read(path).ok())
+        .unwrap_or_default();
+    let certs: Vec<Certificate<'static>> = parse_pem(&system)
+        .filter_map(|item| match item {
+            Ok(PemItem::Certificate(cert)) => Some(cert),
+            _ => None,
+        })
+        .collect();
+    match &certs[..] {
+        [] => RootCerts::WebPki,
+        certs => RootCerts::new_with_certs(certs),
+    }
+}
+
+/// Where Debian, Red Hat and Alpine keep their lists.
+const SYSTEM_CERTS: [&str; 3] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/cert.pem",
+];
 
 /// A file being read, over as many connections as it takes.
 pub(crate) struct Download {

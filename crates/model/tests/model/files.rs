@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 use std::fs;
+use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use tempfile::tempdir;
@@ -152,6 +153,8 @@ fn messages_name_the_file() {
         );
     }
     assert!(model.save(&folder.path().join("m")).is_err());
+    assert!(Model::can_save(Path::new("m.h5")).is_err());
+    assert!(Model::can_save(Path::new("m.safetensors")).is_ok());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     let h5 = folder.path().join("old.h5");
     fs::write(&h5, b"\x89HDF\r\n\x1a\n and more").unwrap();

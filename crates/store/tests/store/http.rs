@@ -181,6 +181,10 @@ fn errors_are_told_apart() {
     ] {
         assert!(matches!(refused, Err(StoreError::ReadOnly { .. })));
     }
+    // A server that does not speak TLS: refused in order, with the built-in provider.
+    let secure = Store::url(&url.replace("http:", "https:")).unwrap();
+    let error = secure.get("a file", 99).unwrap_err();
+    assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
     let free = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
