@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::data::BUILTIN_DATA;
 use crate::error::{Complaint, Path};
 use crate::resolve::Placed;
-use crate::train::TrainForm;
+use crate::train_form::TrainForm;
 use crate::words::{self, LATER};
 use crate::{Action, Data, Duration, Holdout, Length, Model, Schedule, Split, Train, nearest};
 
@@ -20,17 +20,17 @@ pub(crate) fn complete(form: TrainForm, path: &Path, model: &Path) -> Result<Tra
     if form.epochs.is_some() && form.steps.is_some() {
         let message = "`epochs` and `steps` are both given";
         let hint = format!("keep one; `--set {path}.epochs=null` leaves one out for this run");
-        return Err(Complaint::at(path.join(["steps"]), message).with_hint(hint));
+        return Err(Complaint::new(path.join(["steps"]), message).with_hint(hint));
     }
     match &form.model {
         Some(Model::File(file)) => model_file(file, model)?,
         Some(_) => {}
         None => {
-            return Err(Complaint::at(path.clone(), "`model` is missing")
+            return Err(Complaint::new(path.clone(), "`model` is missing")
                 .with_hint("such as `model: mnist-cnn`"));
         }
     }
-    Train::try_from(form).map_err(|message| Complaint::at(path.clone(), message))
+    Train::try_from(form).map_err(|message| Complaint::new(path.clone(), message))
 }
 
 fn model_file(file: &str, path: &Path) -> Result<(), Complaint> {
@@ -43,7 +43,7 @@ fn model_file(file: &str, path: &Path) -> Result<(), Complaint> {
     } else {
         format!("`{shown}`: a model file ends in `.safetensors`")
     };
-    Err(Complaint::at(path.join(["file"]), message))
+    Err(Complaint::new(path.join(["file"]), message))
 }
 
 /// Everything that makes no sense in the steps.
@@ -59,7 +59,7 @@ pub(crate) fn steps(steps: &[Placed]) -> Vec<Complaint> {
                     && nothing_held_out(&step.needs, steps)
                 {
                     complaints.push(
-                        Complaint::at(
+                        Complaint::new(
                             path.join(["early_stop", "monitor"]),
                             "it watches validation samples, but none are held out",
                         )
@@ -70,7 +70,7 @@ pub(crate) fn steps(steps: &[Placed]) -> Vec<Complaint> {
             Action::Evaluate(evaluate) => {
                 if evaluate.split == Split::Validation && nothing_held_out(&step.needs, steps) {
                     complaints.push(
-                        Complaint::at(
+                        Complaint::new(
                             path.join(["split"]),
                             "there are no validation samples: none are held out",
                         )
@@ -86,7 +86,7 @@ pub(crate) fn steps(steps: &[Placed]) -> Vec<Complaint> {
 fn data(data: &Data, path: &Path, complaints: &mut Vec<Complaint>) {
     let from = data.from.as_str();
     let mut complain = |field: &str, message: String, hint: Option<String>| {
-        let complaint = Complaint::at(path.join([field]), message);
+        let complaint = Complaint::new(path.join([field]), message);
         complaints.push(Complaint { hint, ..complaint });
     };
     let builtin = BUILTIN_DATA.contains(&from);
@@ -147,19 +147,19 @@ fn data(data: &Data, path: &Path, complaints: &mut Vec<Complaint>) {
 fn training(train: &Train, path: &Path, complaints: &mut Vec<Complaint>) {
     let mut complain = |complaint| complaints.push(complaint);
     if train.workers > 1 {
-        complain(Complaint::at(
+        complain(Complaint::new(
             path.join(["workers"]),
             format!("more than one worker is {LATER}"),
         ));
     }
     if train.length == Length::Steps(0) {
-        complain(Complaint::at(
+        complain(Complaint::new(
             path.join(["steps"]),
             format!("training until stopped (`0`) is {LATER}"),
         ));
     }
     if train.checkpoint.every == Duration::from_secs(0) {
-        complain(Complaint::at(
+        complain(Complaint::new(
             path.join(["checkpoint", "every"]),
             "expected more than no time at all, found `0s`",
         ));
@@ -173,7 +173,7 @@ fn schedule(schedule: &Schedule, length: Length, path: &Path) -> Option<Complain
     match (schedule, length) {
         (Schedule::Cosine { warmup_steps, .. }, Length::Steps(steps)) if *warmup_steps >= steps => {
             let message = format!("expected fewer than all {steps} steps, found `{warmup_steps}`");
-            Some(Complaint::at(
+            Some(Complaint::new(
                 path.join(["cosine", "warmup_steps"]),
                 message,
             ))
@@ -185,12 +185,12 @@ fn schedule(schedule: &Schedule, length: Length, path: &Path) -> Option<Complain
                     rates.len(),
                     boundaries.len()
                 );
-                return Some(Complaint::at(path.join(["piecewise", "rates"]), message));
+                return Some(Complaint::new(path.join(["piecewise", "rates"]), message));
             }
             let rising = boundaries.windows(2).all(|pair| pair[0] < pair[1]);
             (!rising).then(|| {
                 let path = path.join(["piecewise", "boundaries"]);
-                Complaint::at(path, "expected steps that rise from one to the next")
+                Complaint::new(path, "expected steps that rise from one to the next")
             })
         }
         _ => None,

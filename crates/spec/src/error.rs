@@ -112,14 +112,9 @@ impl fmt::Display for Problem {
 
 impl Complaint {
     /// About the value at a path.
-    pub(crate) fn new<const N: usize>(path: [&str; N], message: impl Into<String>) -> Self {
-        Complaint::at(Path::from(path), message)
-    }
-
-    /// About the value at a path.
-    pub(crate) fn at(path: Path, message: impl Into<String>) -> Self {
+    pub(crate) fn new(path: impl Into<Path>, message: impl Into<String>) -> Self {
         Complaint {
-            path,
+            path: path.into(),
             about_key: false,
             message: message.into(),
             hint: None,

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::train::TrainForm;
+use crate::train_form::TrainForm;
 use crate::{Data, Evaluate, Model, Prepare};
 
 /// A Trainyard run file.

@@ -2,10 +2,12 @@
 //!
 //! [`parse`] turns a text into a [`RunSpec`] in four steps: YAML becomes a tree that knows where
 //! everything was written (`tree`), `--set` changes it (`set`), the schema reads it (`rule`,
-//! `read`), and what was read is resolved and checked (`resolve`, `check`). The schema is derived
-//! from the types of `file`, so that reader, JSON Schema and reference cannot disagree.
+//! `read`, `choice`, `scalar`), and what was read is resolved and checked (`resolve`, `check`).
+//! The schema is derived from the types of `file`, so that reader, JSON Schema and reference
+//! cannot disagree.
 
 mod check;
+mod choice;
 mod data;
 mod error;
 mod evaluate;
@@ -25,6 +27,7 @@ mod scalar;
 mod schema;
 mod set;
 mod train;
+mod train_form;
 mod tree;
 mod words;
 

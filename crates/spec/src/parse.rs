@@ -15,7 +15,7 @@ pub fn parse(text: &str, file: &str, sets: &[String]) -> Result<RunSpec, SpecErr
     let complain = |complaints| source.error(&tree, complaints);
     let json = read::read(&tree).map_err(complain)?;
     let file: RunFile = serde_json::from_value(json)
-        .map_err(|error| complain(vec![Complaint::new([], error.to_string())]))?;
+        .map_err(|error| complain(vec![Complaint::new(Path::default(), error.to_string())]))?;
     resolve::resolve(file).map_err(complain)
 }
 

@@ -42,7 +42,7 @@ fn short(file: RunFile) -> Result<Vec<Placed>, Vec<Complaint>> {
                 .with_hint("it also stands beside `train`; keep one"),
         ),
         (None, None) => complaints.push(
-            Complaint::new([], "`model` is missing")
+            Complaint::new(Path::default(), "`model` is missing")
                 .with_hint("such as `model: mnist-cnn`; or write `steps`, the long form"),
         ),
         (Some(_), None) => train.model = file.model,
@@ -50,7 +50,7 @@ fn short(file: RunFile) -> Result<Vec<Placed>, Vec<Complaint>> {
     }
     if file.data.is_none() {
         complaints.push(
-            Complaint::new([], "`data` is missing")
+            Complaint::new(Path::default(), "`data` is missing")
                 .with_hint("such as `data: mnist-sample`; or write `steps`, the long form"),
         );
     }
@@ -145,11 +145,11 @@ fn long_step(id: String, form: StepForm) -> Result<Placed, Complaint> {
         }
         (None, None, Some(evaluate)) => (Action::Evaluate(evaluate), path.join(["evaluate"])),
         (None, None, None) => {
-            return Err(Complaint::at(path, "the step does nothing")
+            return Err(Complaint::new(path, "the step does nothing")
                 .with_hint("give it one of `prepare`, `train`, `evaluate`"));
         }
         _ => {
-            return Err(Complaint::at(path, "the step does more than one thing")
+            return Err(Complaint::new(path, "the step does more than one thing")
                 .with_hint("make a step of each, and let one need the other"));
         }
     };

@@ -80,7 +80,10 @@ pub(crate) struct Named {
     pub(crate) schema: Schema,
 }
 
-static ROOT: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(RunFile).to_value());
+/// Serialised rather than taken as it is, because only that puts a type's description first.
+static ROOT: LazyLock<Value> = LazyLock::new(|| {
+    serde_json::to_value(schemars::schema_for!(RunFile)).expect("a schema is JSON")
+});
 
 /// The rule of the whole file.
 pub(crate) fn root() -> Schema {
