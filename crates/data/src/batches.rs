@@ -102,11 +102,10 @@ impl Batches {
         }
     }
 
-    /// Bytes of memory the blocks take.
-    pub fn memory(samples: &Samples, batch: usize) -> u64 {
-        let rows = block_rows(samples, batch) as u64;
-        let row = (samples.row() * samples.x.width() + 4) as u64;
-        rows * row * (AHEAD as u64 + 2) + 4 * samples.len() as u64
+    /// Bytes of memory the blocks take for `samples` samples of `row` bytes each.
+    pub fn memory(samples: usize, row: usize, batch: usize) -> u64 {
+        let rows = block_rows(samples, row, batch) as u64;
+        rows * (row as u64 + 4) * (AHEAD as u64 + 2) + 4 * samples as u64
     }
 
     /// The next step's batch. Waits only when the gathering thread is behind.
@@ -168,7 +167,8 @@ impl Drop for Batches {
 /// Fills blocks until nobody takes them any more.
 fn gather(samples: &Samples, order: Order, send: &SyncSender<Block>, recycled: &Receiver<Block>) {
     let steps = steps_per_epoch(samples.len(), order.batch);
-    let rows = block_rows(samples, order.batch);
+    let row = samples.row() * samples.x.width();
+    let rows = block_rows(samples.len(), row, order.batch);
     let key = Key::new(order.seed, Purpose::Shuffle).with(order.rank);
     let mut step = order.start;
     loop {
@@ -203,11 +203,10 @@ fn fill(block: &mut Block, samples: &Samples, order: &[u32], places: Range<usize
 }
 
 /// How many samples a block holds: whole batches, about [`BLOCK`] bytes, at least one batch.
-fn block_rows(samples: &Samples, batch: usize) -> usize {
-    let batch = batch.min(samples.len());
-    let bytes = samples.row() * samples.x.width() * batch;
-    let batches = (BLOCK / bytes).max(1);
-    batch * batches.min(samples.len().div_ceil(batch))
+fn block_rows(samples: usize, row: usize, batch: usize) -> usize {
+    let batch = batch.min(samples).max(1);
+    let batches = (BLOCK / (row * batch).max(1)).max(1);
+    batch * batches.min(samples.div_ceil(batch))
 }
 
 fn empty_block(samples: &Samples, rows: usize) -> Block {

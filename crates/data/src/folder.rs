@@ -81,8 +81,10 @@ impl Folder {
 impl Pair {
     /// Reads both files.
     fn load(&self) -> Result<Samples> {
+        let (shape, labels) = self.facts()?;
         let images = idx::read_file(&self.images)?;
-        samples(images, idx::read_file(&self.labels)?).map_err(|error| error.in_file(&self.images))
+        Samples::new(shape, Values::U8(images.bytes), labels, None)
+            .map_err(|error| error.in_file(&self.images))
     }
 
     /// The shape of a sample and all labels, without reading the images.

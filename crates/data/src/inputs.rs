@@ -1,32 +1,63 @@
-//! Samples without labels, to be answered by a model: `x` of an npz file, or images in an idx file.
+//! Samples without labels, for a model to answer.
 
 use std::path::Path;
 
 use crate::error::{DataError, Result};
-use crate::folder::with_channel;
 use crate::npz::Archive;
 use crate::samples::{Samples, Values};
 use crate::{idx, xy};
 
-/// Reads the samples of a file. `shape` is what a sample must have; one that differs only in a
-/// channel of its own is taken as well. The labels that come back are all 0 and mean nothing.
+/// Reads samples for a model that takes `shape`: the array `x` of an npz file (or its only array),
+/// or an idx file. Labels are 0 and mean nothing.
 pub fn inputs(path: &Path, shape: &[usize]) -> Result<Samples> {
-    let (dimensions, values) = if xy::is_npz(path) {
-        let array = Archive::open(path)?.array("x")?;
-        (array.shape, array.values)
-    } else {
-        let array = idx::read_file(path)?;
-        (array.shape, Values::U8(array.bytes))
+    let (found, values) = match xy::is_npz(path) {
+        true => read_npz(path)?,
+        false => {
+            let array = idx::read_file(path)?;
+            (array.shape, Values::U8(array.bytes))
+        }
     };
-    let wrong = |problem: String| DataError::malformed(problem).in_file(path);
-    let Some((&samples, found)) = dimensions.split_first() else {
-        return Err(wrong("holds a single number, not samples".into()));
+    let samples = count(&found, shape).ok_or_else(|| {
+        DataError::malformed(format!(
+            "has shape {found:?}, but the model takes samples of shape {shape:?}"
+        ))
+        .in_file(path)
+    })?;
+    Ok(Samples {
+        shape: shape.to_vec(),
+        x: values,
+        y: vec![0; samples],
+        classes: 1,
+    })
+}
+
+fn read_npz(path: &Path) -> Result<(Vec<usize>, Values)> {
+    let mut archive = Archive::open(path)?;
+    let names = archive.names();
+    let name = match &names[..] {
+        [only] => only,
+        _ if archive.has("x") => "x",
+        _ => {
+            return Err(DataError::malformed(format!(
+                "holds {}; name the samples x",
+                names.join(", ")
+            ))
+            .in_file(path));
+        }
     };
-    let found = with_channel(found).map_err(|error| error.in_file(path))?;
-    if found != shape {
-        return Err(wrong(format!(
-            "holds samples of shape {found:?}; the model takes {shape:?}"
-        )));
+    let array = archive.array(name)?;
+    Ok((array.shape, array.values))
+}
+
+/// How many samples of `shape` an array of shape `found` holds: rows that have as many values, or
+/// one sample alone.
+fn count(found: &[usize], shape: &[usize]) -> Option<usize> {
+    let row: usize = shape.iter().product();
+    let plain =
+        |shape: &[usize]| -> Vec<usize> { shape.strip_suffix(&[1]).unwrap_or(shape).to_vec() };
+    if plain(found) == plain(shape) {
+        return Some(1);
     }
-    Samples::new(found, values, vec![0; samples], Some(1)).map_err(|error| error.in_file(path))
+    let (&samples, rest) = found.split_first()?;
+    (rest.iter().product::<usize>() == row && !rest.is_empty()).then_some(samples)
 }

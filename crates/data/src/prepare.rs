@@ -10,6 +10,7 @@ use std::path::Path;
 use spec::Prepare;
 
 use crate::error::{DataError, Result};
+use crate::known;
 use crate::manifest::{FILE, Manifest, Origin, Part, VERSION};
 use crate::npz;
 use crate::samples::Samples;
@@ -24,33 +25,62 @@ pub fn prepare(
     dest: &Path,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Manifest> {
+    // What a known dataset holds is known: if it was prepared before, its source is not needed.
+    if let Some((origin, labels)) = known_origin(prepare, seed)?
+        && let Some(manifest) = existing(dest, &origin, &labels)
+    {
+        return Ok(manifest);
+    }
     let raw = source::load_raw(&prepare.data, places, progress)?;
     let (kept, held) = source::hold_out(&prepare.data, &raw.train, seed)?;
-    let origin = Origin {
-        name: prepare.data.from.clone(),
-        train_sha256: raw.train.sha256(),
-        test_sha256: raw.test.as_ref().map(Samples::sha256),
-        seed,
-        validation: held.len(),
-        stratify: prepare.data.stratify,
-        shards: prepare.shards,
-    };
+    let hashes = (raw.train.sha256(), raw.test.as_ref().map(Samples::sha256));
+    let origin = origin(prepare, seed, hashes, held.len());
     if let Some(manifest) = existing(dest, &origin, &raw.labels) {
         return Ok(manifest);
     }
     let shards = deal(&raw.train, &kept, prepare, seed)?;
     std::fs::create_dir_all(dest).map_err(DataError::io("create", dest))?;
     forget(dest)?;
-    write(
-        &Draft {
-            raw,
-            shards,
-            held,
-            origin,
-        },
-        dest,
-        progress,
-    )
+    let draft = Draft {
+        raw,
+        shards,
+        held,
+        origin,
+    };
+    write(&draft, dest, progress)
+}
+
+/// What a known dataset will be made from, and what its classes are called.
+fn known_origin(prepare: &Prepare, seed: u64) -> Result<Option<(Origin, Vec<String>)>> {
+    let Some(known) = known::find(&prepare.data.from) else {
+        return Ok(None);
+    };
+    let facts = source::facts(&prepare.data)?;
+    let hashes = (
+        known.train.sha256.to_owned(),
+        Some(known.test.sha256.to_owned()),
+    );
+    Ok(Some((
+        origin(prepare, seed, hashes, facts.validation),
+        facts.labels,
+    )))
+}
+
+fn origin(
+    prepare: &Prepare,
+    seed: u64,
+    (train_sha256, test_sha256): (String, Option<String>),
+    validation: usize,
+) -> Origin {
+    Origin {
+        name: prepare.data.from.clone(),
+        train_sha256,
+        test_sha256,
+        seed,
+        validation,
+        stratify: prepare.data.stratify,
+        shards: prepare.shards,
+    }
 }
 
 /// What is to be written.

@@ -90,7 +90,12 @@ pub(crate) struct Raw {
 impl Facts {
     /// Bytes of memory so many samples take.
     pub fn memory(&self, samples: usize) -> u64 {
-        samples as u64 * (self.shape.iter().product::<usize>() * self.width + 4) as u64
+        samples as u64 * (self.row_bytes() + 4) as u64
+    }
+
+    /// Bytes of one sample's values.
+    pub fn row_bytes(&self) -> usize {
+        self.shape.iter().product::<usize>() * self.width
     }
 }
 
@@ -101,6 +106,7 @@ pub fn facts(data: &Data) -> Result<Facts> {
         Source::Folder(path) => Folder::open(&path)?.facts()?,
         Source::Npz(path) => xy::facts(&path)?,
     };
+    refuse_nothing(data, whole.train)?;
     let labels = labels(data, whole.classes)?;
     let validation = held_out(data.validation, whole.train)?;
     Ok(Facts {
@@ -157,9 +163,7 @@ pub(crate) fn load_raw(
         ))
         .in_place(&data.from));
     }
-    if train.is_empty() {
-        return Err(DataError::malformed("holds no samples").in_place(&data.from));
-    }
+    refuse_nothing(data, train.len())?;
     let seen = train
         .classes
         .max(test.as_ref().map_or(0, |test| test.classes));
@@ -208,12 +212,9 @@ impl Source {
             )));
         }
         let path = Path::new(&data.from);
-        let is_npz = path
-            .extension()
-            .is_some_and(|end| end.eq_ignore_ascii_case("npz"));
         if path.is_dir() {
             Ok(Source::Folder(path.to_owned()))
-        } else if is_npz && path.exists() {
+        } else if xy::is_npz(path) && path.exists() {
             Ok(Source::Npz(path.to_owned()))
         } else {
             Err(DataError::Unknown {
@@ -268,6 +269,13 @@ fn labels(data: &Data, classes: usize) -> Result<Vec<String>> {
         Some(known) => known.labels.map(str::to_owned).to_vec(),
         None => (0..classes).map(|class| class.to_string()).collect(),
     })
+}
+
+fn refuse_nothing(data: &Data, samples: usize) -> Result<()> {
+    match samples {
+        0 => Err(DataError::malformed("holds no samples to train on").in_place(&data.from)),
+        _ => Ok(()),
+    }
 }
 
 /// How many of `samples` are held out.

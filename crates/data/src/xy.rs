@@ -20,7 +20,8 @@ const PLAIN: Names = ("x", "y");
 
 /// Whether a file is an npz file by its name.
 pub(crate) fn is_npz(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "npz")
+    path.extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("npz"))
 }
 
 /// What the file holds, without reading the samples.
