@@ -144,7 +144,13 @@ mod tests {
         assert_eq!(shards(1), shards(1));
         assert_ne!(shards(1), shards(2));
         // Written down once: a resumed run must find its samples where they were.
-        assert_eq!(split(7, 3, None, key(0)).unwrap().concat().len(), 7);
+        let (plain, stratified) = (
+            split(7, 3, None, key(0)),
+            split(7, 3, Some(&[0, 0, 0, 1, 1, 1, 1]), key(0)),
+        );
+        assert_eq!(plain.unwrap(), [vec![5, 6, 2], vec![3, 0], vec![1, 4]]);
+        assert_eq!(stratified.unwrap(), [vec![4, 1, 5], vec![3, 0], vec![2, 6]]);
+        assert_eq!(hold_out(7, 3, None, key(0)).unwrap().1, [0, 1, 5]);
     }
 
     #[test]

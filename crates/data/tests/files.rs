@@ -29,17 +29,16 @@ fn offline() -> Places {
 }
 
 fn error_of(data: &Data) -> String {
-    let loaded = load(data, 0, &offline(), &mut |_| {})
-        .unwrap_err()
-        .to_string();
-    let found = facts(data).unwrap_err().to_string();
+    let loaded = load(data, 0, &offline(), &mut |_| {});
+    let loaded = loaded.expect_err("it is refused").to_string();
+    let found = facts(data).expect_err("it is refused").to_string();
     assert_eq!(loaded, found, "facts and load refuse alike");
     loaded
 }
 
 /// A folder of idx files under the given names: five 2×3 pictures to train, two to test.
 fn folder(names: [&str; 4]) -> TempDir {
-    let dir = tempdir().unwrap();
+    let dir = tempdir().expect("a folder for the test");
     let pictures: Vec<u8> = (0..30).collect();
     let files = [
         idx::write(&[5, 2, 3], &pictures),
@@ -49,7 +48,7 @@ fn folder(names: [&str; 4]) -> TempDir {
     ];
     for (name, bytes) in names.iter().zip(files) {
         if !name.is_empty() {
-            fs::write(dir.path().join(name), bytes).unwrap();
+            fs::write(dir.path().join(name), bytes).expect("the folder takes it");
         }
     }
     dir

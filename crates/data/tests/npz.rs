@@ -163,15 +163,15 @@ fn zipped(name: &str, bytes: &[u8]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default()
         .compression_method(zip::CompressionMethod::Deflated);
-    zip.start_file(name, options).unwrap();
-    zip.write_all(bytes).unwrap();
-    zip.finish().unwrap().into_inner()
+    zip.start_file(name, options).expect("memory takes it");
+    zip.write_all(bytes).expect("memory takes it");
+    zip.finish().expect("memory takes it").into_inner()
 }
 
 /// A version 2 array with this header and these elements.
 fn npy(header: &str, elements: &[u8]) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x02\x00".to_vec();
-    bytes.extend_from_slice(&u32::try_from(header.len()).unwrap().to_le_bytes());
+    bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
     bytes.extend_from_slice(header.as_bytes());
     bytes.extend_from_slice(elements);
     bytes
