@@ -1,3 +1,88 @@
-//! The binary `trainyard`.
+//! The binary `trainyard`: train one model on many machines, from one file and one binary.
 
-fn main() {}
+mod env;
+mod examples;
+mod facts;
+mod failure;
+mod find;
+mod output;
+mod report_text;
+mod run_file;
+mod verbs;
+mod view;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::env::Env;
+use crate::failure::Failure;
+
+/// Train one model on many machines, from one file and one binary.
+#[derive(Parser)]
+#[command(version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Start here:\n  trainyard init\n  trainyard run mnist-sample.yaml")]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Run(verbs::run::Args),
+    Plan(verbs::plan::Args),
+    Init(verbs::init::Args),
+    Ls(verbs::ls::Args),
+    Status(verbs::status::Args),
+    Logs(verbs::logs::Args),
+    Report(verbs::report::Args),
+    Stop(verbs::stop::Args),
+    Split(verbs::split::Args),
+    Copy(verbs::copy::Args),
+    Train(verbs::train::Args),
+    Aggregate(verbs::aggregate::Args),
+    Evaluate(verbs::evaluate::Args),
+    Predict(verbs::predict::Args),
+    Inspect(verbs::inspect::Args),
+    Bench(verbs::bench::Args),
+    Completions(verbs::completions::Args),
+    #[command(hide = true)]
+    Task(verbs::task::Args),
+}
+
+fn main() -> ExitCode {
+    let verb = Cli::parse().verb;
+    let result = Env::read()
+        .map_err(Failure::Usage)
+        .and_then(|env| act(&verb, &env));
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.tell();
+            failure.code()
+        }
+    }
+}
+
+fn act(verb: &Verb, env: &Env) -> Result<(), Failure> {
+    match verb {
+        Verb::Run(args) => verbs::run::act(args, env),
+        Verb::Plan(args) => verbs::plan::act(args, env),
+        Verb::Init(args) => verbs::init::act(args),
+        Verb::Ls(args) => verbs::ls::act(args, env),
+        Verb::Status(args) => verbs::status::act(args, env),
+        Verb::Logs(args) => verbs::logs::act(args, env),
+        Verb::Report(args) => verbs::report::act(args, env),
+        Verb::Stop(args) => verbs::stop::act(args, env),
+        Verb::Split(args) => verbs::split::act(args, env),
+        Verb::Copy(args) => verbs::copy::act(args, env),
+        Verb::Train(args) => verbs::train::act(args, env),
+        Verb::Aggregate(args) => verbs::aggregate::act(args),
+        Verb::Evaluate(args) => verbs::evaluate::act(args, env),
+        Verb::Predict(args) => verbs::predict::act(args, env),
+        Verb::Inspect(args) => verbs::inspect::act(args, env),
+        Verb::Bench(args) => verbs::bench::act(args, env),
+        Verb::Completions(args) => verbs::completions::act(args),
+        Verb::Task(_) => verbs::task::act(),
+    }
+}

@@ -1,0 +1,121 @@
+//! What must be looked up before planning: how much data there is, and how much memory each task
+//! will need.
+
+use std::collections::BTreeMap;
+
+use anyhow::anyhow;
+use model::Network;
+use plan::{DataFacts, Facts, Plan, Role};
+use spec::{RunSpec, Train};
+use train::bytes;
+
+use crate::env::Env;
+use crate::failure::{Failure, OrUsage};
+
+/// Looks up everything that planning a run needs to know.
+pub(crate) fn gather(spec: &RunSpec, env: &Env) -> Result<Facts, Failure> {
+    let mut facts = Facts {
+        threads: env.threads,
+        ..Facts::default()
+    };
+    // A plan made before anything is known still tells what belongs to what.
+    let plan = plan::plan(spec, &facts).or_usage()?;
+    let mut datasets = BTreeMap::new();
+    for task in &plan.tasks {
+        let memory = match &task.role {
+            Role::Prepare(prepare) => {
+                let found = data::facts(&prepare.data).or_usage()?;
+                facts.data.insert(task.id.clone(), data_facts(&found));
+                let memory = train::prepare_bytes(&found);
+                datasets.insert(task.id.clone(), found);
+                memory
+            }
+            Role::Worker { train, data } => {
+                let network = network(train, &datasets[data])?;
+                let weights = network.graph.parameter_count() as u64;
+                facts.weights.insert(task.id.clone(), weights);
+                train::worker_bytes(train, &network, &datasets[data]).or_usage()?
+            }
+            Role::Evaluate {
+                evaluate,
+                model,
+                data,
+            } => {
+                let network = network(trained_by(&plan, model), &datasets[data])?;
+                train::evaluate_bytes(evaluate, &network, &datasets[data]).or_usage()?
+            }
+        };
+        facts.memory.insert(task.id.clone(), memory);
+    }
+    Ok(facts)
+}
+
+/// Refuses a plan with a task that this machine has no room for, and says what would fit.
+pub(crate) fn check_memory(plan: &Plan, env: &Env) -> Result<(), Failure> {
+    let Some(task) = plan
+        .tasks
+        .iter()
+        .find(|task| task.resources.memory > env.memory)
+    else {
+        return Ok(());
+    };
+    let remedy = match &task.role {
+        Role::Worker { train, data } => fitting_batch(plan, train, data, env),
+        _ => None,
+    };
+    Err(anyhow!(
+        "task `{}` needs {} of memory, and {} can be had here; {}",
+        task.id,
+        bytes(task.resources.memory),
+        bytes(env.memory),
+        remedy.unwrap_or_else(|| "take a machine with more, or less data".into())
+    ))
+    .or_usage()
+}
+
+/// The largest halving of the batch that fits, as advice.
+fn fitting_batch(plan: &Plan, train: &Train, data: &str, env: &Env) -> Option<String> {
+    let prepare = plan.tasks.iter().find(|task| task.id == data)?;
+    let Role::Prepare(prepare) = &prepare.role else {
+        return None;
+    };
+    let found = data::facts(&prepare.data).ok()?;
+    let network = network(train, &found).ok()?;
+    let mut smaller = train.clone();
+    while smaller.batch > 1 {
+        smaller.batch /= 2;
+        let memory = train::worker_bytes(&smaller, &network, &found).ok()?;
+        if memory <= env.memory {
+            return Some(format!(
+                "`batch: {}` would fit in {}",
+                smaller.batch,
+                bytes(memory)
+            ));
+        }
+    }
+    None
+}
+
+fn data_facts(found: &data::Facts) -> DataFacts {
+    DataFacts {
+        train: found.train as u64,
+        validation: found.validation as u64,
+        test: found.test as u64,
+        shape: found.shape.clone(),
+        classes: found.classes,
+    }
+}
+
+fn network(train: &Train, data: &data::Facts) -> Result<Network, Failure> {
+    let (network, _) = train::starting_point(&train.model, &data.shape, data.classes).or_usage()?;
+    Ok(network)
+}
+
+/// How the model of a task is trained. The plan has checked that the task is a worker's.
+fn trained_by<'p>(plan: &'p Plan, id: &str) -> &'p Train {
+    let train = plan.tasks.iter().find_map(|task| match &task.role {
+        Role::Worker { train, .. } if task.id == id => Some(train),
+        _ => None,
+    });
+    train.expect("the plan names a worker here")
+}

@@ -1,0 +1,92 @@
+//! Finds what a user means on a command line: a run, a model, a dataset.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use data::{Dataset, Samples};
+use model::Model;
+use store::{Lock, RunDir, Runs};
+use train::{Standing, State, read_events};
+
+use crate::env::Env;
+use crate::failure::{Failure, OrUsage};
+use crate::output;
+
+/// The run that `name` means, and where it stands.
+pub(crate) fn run(name: &str, env: &Env) -> Result<(RunDir, Standing), Failure> {
+    let run = Runs::new(&env.runs).resolve(name).or_usage()?;
+    let standing = Standing::of(&read_events(&run.events())?);
+    Ok((run, standing))
+}
+
+/// The model that `name` means: a file, or a run that published one.
+pub(crate) fn model(name: &str, env: &Env) -> Result<(PathBuf, Model), Failure> {
+    let path = if Path::new(name).is_file() {
+        PathBuf::from(name)
+    } else {
+        let (run, standing) = run(name, env)
+            .map_err(|_| {
+                anyhow::anyhow!(
+                    "`{name}` is neither a model file nor a run; `trainyard ls` lists runs"
+                )
+            })
+            .or_usage()?;
+        let newest = standing
+            .newest_model
+            .and_then(|id| standing.models.get(&id));
+        let published = newest
+            .and_then(|model| model.published.as_ref())
+            .with_context(|| {
+                format!(
+                    "run {} has published no model yet; see `trainyard status {0}`",
+                    run.id()
+                )
+            })?;
+        run.path.join(&published.path)
+    };
+    let model = Model::load(&path)?;
+    Ok((path, model))
+}
+
+/// The dataset that `from` means: a built-in name or a path.
+pub(crate) fn dataset(from: &str, seed: u64, env: &Env) -> Result<Dataset, Failure> {
+    let data = spec::Data::named(from);
+    let mut tell = |progress: data::Progress<'_>| {
+        // A person who waits for a download wants to know; once for each file is enough here.
+        if let data::Progress::Fetching { file, done: 0, .. } = progress {
+            output::talk(&format!("fetching {file}"));
+        }
+    };
+    Ok(data::load(&data, seed, &env.places(), &mut tell)?)
+}
+
+/// The samples of a dataset that a model is measured on: the test split where there is one.
+pub(crate) fn test_samples(dataset: Dataset) -> Samples {
+    dataset.test.unwrap_or(dataset.train)
+}
+
+/// The plan of a run.
+pub(crate) fn plan(run: &RunDir) -> Result<plan::Plan, Failure> {
+    let path = run.plan();
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("run {} has no readable plan ({})", run.id(), path.display()))?;
+    Ok(serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?)
+}
+
+/// A run's state: what its driver wrote last, unless that driver is gone without a word.
+pub(crate) fn true_state(run: &RunDir, standing: &Standing) -> State {
+    match standing.state {
+        State::Running if !Lock::is_held(run).unwrap_or(true) => State::Stopped,
+        state => state,
+    }
+}
+
+/// Why a run is in its true state, where there is something to say.
+pub(crate) fn true_reason(standing: &Standing, state: State) -> Option<String> {
+    match (standing.state, state) {
+        (State::Running, State::Stopped) => {
+            Some("its driver is gone; running its file again continues it".into())
+        }
+        _ => standing.reason.clone(),
+    }
+}

@@ -1,0 +1,99 @@
+//! Reads a run file, with what the command line changes in it.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use spec::{Action, RunSpec};
+
+use crate::failure::{Failure, OrUsage};
+
+/// A run file is never longer than this.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Which run file, and what is different from it this time.
+#[derive(Args)]
+pub(crate) struct RunFile {
+    /// The run file
+    file: PathBuf,
+    /// Change a field for this run, as in --set train.epochs=5
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
+    /// Give the run another name
+    #[arg(long)]
+    name: Option<String>,
+}
+
+impl RunFile {
+    /// What the file asks for, checked.
+    pub(crate) fn spec(&self) -> Result<RunSpec, Failure> {
+        let text = read(&self.file).or_usage()?;
+        let mut sets = self.sets.clone();
+        sets.extend(self.name.as_ref().map(|name| format!("name={name}")));
+        let mut spec = spec::parse(&text, &self.file.display().to_string(), &sets).or_usage()?;
+        let folder = self.file.parent().unwrap_or(Path::new(""));
+        anchor(&mut spec, folder).or_usage()?;
+        Ok(spec)
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    let shown = path.display();
+    let file = std::fs::File::open(path).with_context(|| {
+        format!("cannot open the run file {shown}; `trainyard init` writes one to start from")
+    })?;
+    let meta = file
+        .metadata()
+        .with_context(|| format!("cannot read {shown}"))?;
+    if meta.is_dir() {
+        bail!("{shown} is a folder; name a run file in it");
+    }
+    if meta.len() > MAX_BYTES {
+        bail!(
+            "{shown} has {} bytes; a run file has at most {MAX_BYTES}",
+            meta.len()
+        );
+    }
+    let mut bytes = vec![];
+    file.take(MAX_BYTES)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read {shown}"))?;
+    String::from_utf8(bytes).ok().with_context(|| {
+        format!("{shown} is not text; a run file is YAML, as `trainyard init` writes it")
+    })
+}
+
+/// Makes paths in the file absolute. They are meant from where the file lies, and tasks run elsewhere.
+fn anchor(spec: &mut RunSpec, folder: &Path) -> Result<()> {
+    let place = |path: &mut String| -> Result<()> {
+        *path = crate::env::absolute(&folder.join(&*path))?
+            .display()
+            .to_string();
+        Ok(())
+    };
+    for step in &mut spec.steps {
+        match &mut step.action {
+            Action::Prepare(prepare) => {
+                let data = &mut prepare.data;
+                if !spec::BUILTIN_DATA.contains(&data.from.as_str()) {
+                    place(&mut data.from)?;
+                }
+                if let Some(mirror) = data
+                    .mirror
+                    .as_mut()
+                    .filter(|mirror| !mirror.contains("://"))
+                {
+                    place(mirror)?;
+                }
+            }
+            Action::Train(train) => {
+                if let spec::Model::File(path) = &mut train.model {
+                    place(path)?;
+                }
+            }
+            Action::Evaluate(_) => {}
+        }
+    }
+    Ok(())
+}

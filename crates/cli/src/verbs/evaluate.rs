@@ -1,0 +1,64 @@
+//! `trainyard evaluate`: S2's accuracy test.
+
+use engine::{Cpu, Program, Session};
+use serde::Serialize;
+use train::Metrics;
+
+use crate::env::Env;
+use crate::failure::Failure;
+use crate::{find, output};
+
+/// Measure a model's loss and accuracy
+///
+/// On the test split where the data has one, otherwise on all of it.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trainyard evaluate --modelpath final.safetensors --data mnist-sample
+  trainyard evaluate --modelpath mnist-sample --data d/0.npz --json")]
+pub(crate) struct Args {
+    /// A model file, or a run
+    #[arg(long, value_name = "MODEL")]
+    modelpath: String,
+    /// A built-in dataset, an npz file or a path
+    #[arg(long)]
+    data: String,
+    /// Samples at a time
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    batch: u32,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Measured {
+    model: String,
+    samples: usize,
+    #[serde(flatten)]
+    metrics: Metrics,
+}
+
+pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
+    let (path, model) = find::model(&args.modelpath, env)?;
+    let samples = find::test_samples(find::dataset(&args.data, 0, env)?);
+    train::check_fit(&model.graph, &samples)?;
+    let batch = args.batch as usize;
+    let program = Program::inference(&model.graph, batch)?;
+    let mut session = Session::new(program, Cpu::new(env.threads, env.isa()));
+    session.weights_mut().copy_from_slice(&model.weights);
+    let metrics = train::evaluate(&mut session, &samples, batch);
+    if args.json {
+        let model = path.display().to_string();
+        return output::json(&Measured {
+            model,
+            samples: samples.len(),
+            metrics,
+        });
+    }
+    let Metrics { loss, accuracy } = metrics;
+    output::print(&format!(
+        "loss {loss:.4}, accuracy {accuracy:.4} on {} samples",
+        samples.len()
+    ));
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! One file for each verb: its arguments, its help, what it does.
+
+pub(crate) mod aggregate;
+pub(crate) mod bench;
+pub(crate) mod completions;
+pub(crate) mod copy;
+pub(crate) mod evaluate;
+pub(crate) mod init;
+pub(crate) mod inspect;
+pub(crate) mod logs;
+pub(crate) mod ls;
+pub(crate) mod plan;
+pub(crate) mod predict;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod split;
+pub(crate) mod status;
+pub(crate) mod stop;
+pub(crate) mod task;
+pub(crate) mod train;

@@ -1,0 +1,120 @@
+//! `trainyard train`: S0's and S2's trainer. One file of samples in, one model out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use engine::Cpu;
+use model::DataFacts;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use spec::{Length, Train};
+use train::{Around, Clock, Ending, Event, Material, Origin, Settings, Trainer, fit};
+
+use crate::env::Env;
+use crate::failure::{Failure, OrUsage};
+use crate::view::View;
+use crate::{find, output};
+
+/// Train one model on one file or dataset, without a run directory
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trainyard train --data d/0.npz --model mnist-cnn --epoch 3 --batch 100 --savemodel m/0.safetensors")]
+pub(crate) struct Args {
+    /// An npz file with `x` and `y`, a built-in dataset, or a path
+    #[arg(long)]
+    data: String,
+    /// A built-in network, or a model file to train on
+    #[arg(long, default_value = "mnist-cnn")]
+    model: String,
+    /// How many epochs
+    #[arg(long, alias = "epochs", default_value_t = 1)]
+    epoch: u32,
+    /// Samples a step
+    #[arg(long, default_value_t = 100)]
+    batch: usize,
+    /// The file the model goes to
+    #[arg(long, value_name = "FILE")]
+    savemodel: PathBuf,
+    /// What all randomness is a function of
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// How many threads compute [default: all]
+    #[arg(long)]
+    threads: Option<usize>,
+}
+
+pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
+    model::Format::of(&args.savemodel).or_usage()?;
+    let model = spec::Model::parse(&args.model).or_usage()?;
+    let train = Train {
+        length: Length::Epochs(args.epoch),
+        batch: args.batch,
+        ..Train::new(model)
+    };
+    let dataset = find::dataset(&args.data, args.seed, env)?;
+    let samples = dataset.train;
+    let (network, weights) = train::starting_point(&train.model, &samples.shape, samples.classes)?;
+    let settings = Settings::of(&train, &network, args.seed);
+    let facts = DataFacts {
+        name: args.data.clone(),
+        sha256: samples.sha256(),
+        samples: BTreeMap::from([("train".to_owned(), samples.len() as u64)]),
+    };
+    let cpu = Cpu::new(args.threads.unwrap_or(env.threads), env.isa());
+    let material = Material {
+        network,
+        samples,
+        validation: dataset.validation,
+        weights,
+    };
+    let mut trainer = Trainer::new(material, settings, cpu)?;
+
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, stop.clone())?;
+    }
+    let clock = Clock::system();
+    let mut view = View::new(false, env);
+    let mut emit = |kind| {
+        let task = Some("train".to_owned());
+        view.show(&Event {
+            v: train::VERSION,
+            seq: 0,
+            ms: clock.unix_ms(),
+            task,
+            kind,
+        });
+    };
+    let around = Around {
+        clock: &clock,
+        stop: &stop,
+        emit: &mut emit,
+        saver: None,
+    };
+    let ending = fit(&mut trainer, around)?;
+    view.close();
+    if ending == Ending::Stopped {
+        output::talk("stopped; nothing was saved");
+        return Err(Failure::Interrupted);
+    }
+    let model = trainer.model(Origin {
+        name: stem(&args.savemodel),
+        data: facts,
+        labels: dataset.labels,
+        seconds: clock.elapsed().as_secs_f64(),
+    });
+    model.save(&args.savemodel)?;
+    output::print(&format!(
+        "{}  {}",
+        args.savemodel.display(),
+        model.card.weights_sha256
+    ));
+    Ok(())
+}
+
+/// A model without a run is called after its file.
+fn stem(path: &Path) -> String {
+    path.file_stem()
+        .map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
+}

@@ -1,0 +1,130 @@
+//! Interrupted runs go on, to the same bits, whatever was killed and when.
+
+mod yard;
+
+use std::time::Duration;
+
+use yard::Yard;
+
+/// Long enough to be killed many times on the way, with checkpoints all along.
+const LONG: &str = "\
+name: long
+data: { from: mnist-sample, validation: 500 }
+model: { name: mnist-mlp, hidden_units: 64 }
+train: { epochs: 60, batch: 20, threads: 1, checkpoint: { every: 50ms } }
+";
+
+fn signal(pid: u32, signal: &str) {
+    let done = std::process::Command::new("kill")
+        .args([signal, &pid.to_string()])
+        .output();
+    assert!(done.is_ok(), "the machine has no `kill`");
+}
+
+fn undisturbed() -> serde_json::Value {
+    let yard = Yard::new();
+    yard.file("long.yaml", LONG);
+    yard.ok(&["run", "long.yaml"]);
+    yard.json(&["report", "long", "--json"])
+}
+
+fn worker_pid(yard: &Yard) -> Option<u32> {
+    let started = yard.events_of("long-1", "task_started");
+    let worker = started
+        .iter()
+        .rev()
+        .find(|event| event["task"] == "train")?;
+    u32::try_from(worker["pid"].as_u64()?).ok()
+}
+
+#[test]
+fn stop_and_run_again_loses_no_step() {
+    let expected = undisturbed();
+    let yard = Yard::new();
+    yard.file("long.yaml", LONG);
+    let mut driver = yard.start(&["run", "long.yaml"]);
+    yard.until("training makes progress", || {
+        !yard.events_of("long-1", "progress").is_empty()
+    });
+    yard.ok(&["stop", "long"]);
+    assert_eq!(driver.wait().unwrap().code(), Some(130));
+    assert_eq!(yard.json(&["status", "long", "--json"])["state"], "stopped");
+
+    yard.ok(&["run", "long.yaml"]);
+    let saved = yard.events_of("long-1", "checkpoint").last().unwrap()["step"].clone();
+    let resumed = &yard.events_of("long-1", "resumed")[0]["step"];
+    assert!(resumed.as_u64() > Some(0) && resumed.as_u64() <= saved.as_u64());
+    let report = yard.json(&["report", "long", "--json"]);
+    assert_eq!(report["weights_sha256"], expected["weights_sha256"]);
+    assert_eq!(report["metrics"], expected["metrics"]);
+}
+
+#[test]
+fn fifty_kills_at_random_moments_change_nothing() {
+    let expected = undisturbed();
+    let yard = Yard::new();
+    yard.file("long.yaml", LONG);
+    let key = random::Key::new(u64::from(std::process::id()), random::Purpose::Synthetic);
+    let mut kills = 0;
+    while kills < 50 {
+        let mut driver = yard.start(&["run", "long.yaml"]);
+        std::thread::sleep(Duration::from_millis(key.below(kills, 400)));
+        if kills.is_multiple_of(5)
+            && let Some(worker) = worker_pid(&yard)
+        {
+            // The driver survives this one and starts another worker.
+            signal(worker, "-KILL");
+            std::thread::sleep(Duration::from_millis(key.below(kills + 1000, 200)));
+        }
+        let _ = driver.kill();
+        let _ = driver.wait();
+        kills += 1;
+        if yard.json(&["ls", "--json"])[0]["state"] == "done" {
+            break;
+        }
+    }
+    yard.ok(&["run", "long.yaml"]);
+    let report = yard.json(&["report", "long-1", "--json"]);
+    assert_eq!(
+        report["weights_sha256"], expected["weights_sha256"],
+        "after {kills} kills"
+    );
+    assert_eq!(report["metrics"], expected["metrics"]);
+}
+
+#[test]
+fn a_second_driver_is_refused_and_told_who_drives() {
+    let yard = Yard::new();
+    yard.file("long.yaml", LONG);
+    let mut driver = yard.start(&["run", "long.yaml"]);
+    yard.until("the run is driven", || !yard.events("long-1").is_empty());
+    let error = yard.fails(1, &["run", "long.yaml"]);
+    assert!(error.contains(&driver.id().to_string()), "{error}");
+    signal(driver.id(), "-INT");
+    assert_eq!(driver.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn a_worker_that_keeps_dying_fails_the_run_with_a_sentence() {
+    let yard = Yard::new();
+    // Nothing is saved before the worker dies, so that it never gets anywhere.
+    let hopeless = LONG.replace("50ms", "1h").replace("64", "4000");
+    yard.file("long.yaml", hopeless);
+    let mut driver = yard.start(&["run", "long.yaml"]);
+    let mut killed = None;
+    yard.until("the driver gives up", || {
+        if let Some(pid) = worker_pid(&yard).filter(|&pid| killed != Some(pid)) {
+            signal(pid, "-KILL");
+            killed = Some(pid);
+        }
+        driver.try_wait().unwrap().is_some()
+    });
+    assert_eq!(driver.wait().unwrap().code(), Some(1));
+    let status = yard.json(&["status", "long", "--json"]);
+    assert_eq!(status["state"], "failed");
+    let reason = status["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("killed") && reason.contains("trainyard logs"),
+        "{reason}"
+    );
+}

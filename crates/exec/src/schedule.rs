@@ -1,0 +1,116 @@
+//! Which tasks may start now: those whose needs are done and whose resources fit beside what runs.
+//! Pure.
+
+use plan::{Plan, Task};
+use train::State;
+
+/// What this machine can give to all tasks together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Threads that compute.
+    pub threads: usize,
+}
+
+/// The tasks to start now, in the plan's order. `state` tells each task's state. A task that fits
+/// nowhere starts when it would have the machine to itself: whether it can run at all was checked
+/// before the run began.
+pub(crate) fn startable<'p>(
+    plan: &'p Plan,
+    state: impl Fn(&str) -> State,
+    limits: Limits,
+) -> Vec<&'p Task> {
+    let mut running: Vec<&Task> = plan
+        .tasks
+        .iter()
+        .filter(|task| state(&task.id) == State::Running)
+        .collect();
+    let mut start = vec![];
+    for task in &plan.tasks {
+        let ready = state(&task.id) == State::Waiting
+            && task.needs.iter().all(|need| state(need) == State::Done);
+        if ready && (running.is_empty() || fits(task, &running, limits)) {
+            running.push(task);
+            start.push(task);
+        }
+    }
+    start
+}
+
+fn fits(task: &Task, running: &[&Task], limits: Limits) -> bool {
+    let memory: u64 = running.iter().map(|other| other.resources.memory).sum();
+    let threads: usize = running.iter().map(|other| other.resources.threads).sum();
+    memory.saturating_add(task.resources.memory) <= limits.memory
+        && threads + task.resources.threads <= limits.threads
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::Resources;
+
+    const LIMITS: Limits = Limits {
+        memory: 100,
+        threads: 2,
+    };
+
+    fn plan(tasks: &[(&str, &[&str], u64)]) -> Plan {
+        let tasks = tasks.iter().map(|&(id, needs, memory)| Task {
+            id: id.into(),
+            needs: needs.iter().map(|need| need.to_string()).collect(),
+            seed: 0,
+            role: plan::Role::Prepare(spec::Prepare {
+                data: spec::Data::named("mnist"),
+                shards: 1,
+            }),
+            resources: Resources { memory, threads: 1 },
+        });
+        Plan {
+            version: 1,
+            run: "test".into(),
+            seed: 0,
+            tasks: tasks.collect(),
+        }
+    }
+
+    fn started(plan: &Plan, states: &[(&str, State)]) -> Vec<String> {
+        let state = |id: &str| {
+            states
+                .iter()
+                .find(|(name, _)| *name == id)
+                .map_or(State::Waiting, |s| s.1)
+        };
+        startable(plan, state, LIMITS)
+            .iter()
+            .map(|task| task.id.clone())
+            .collect()
+    }
+
+    #[test]
+    fn needs_come_first() {
+        let plan = plan(&[("a", &[], 1), ("b", &["a"], 1)]);
+        assert_eq!(started(&plan, &[]), ["a"]);
+        assert_eq!(started(&plan, &[("a", State::Running)]), [""; 0]);
+        assert_eq!(started(&plan, &[("a", State::Done)]), ["b"]);
+        assert_eq!(started(&plan, &[("a", State::Failed)]), [""; 0]);
+    }
+
+    #[test]
+    fn what_fits_starts_together_and_the_rest_waits() {
+        let plan = plan(&[
+            ("a", &[], 60),
+            ("b", &[], 60),
+            ("c", &[], 40),
+            ("d", &[], 1),
+        ]);
+        assert_eq!(started(&plan, &[]), ["a", "c"]); // d would be a third thread.
+    }
+
+    #[test]
+    fn too_large_a_task_runs_alone() {
+        let plan = plan(&[("a", &[], 500), ("b", &[], 1)]);
+        assert_eq!(started(&plan, &[]), ["a"]);
+        assert_eq!(started(&plan, &[("b", State::Running)]), [""; 0]);
+    }
+}

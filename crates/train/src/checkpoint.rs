@@ -1,0 +1,243 @@
+//! Checkpoints: everything a worker needs to go on, there whole or not at all.
+//!
+//! A checkpoint is a folder `<step>/` with one file of numbers under a name nobody else uses, and
+//! then, written last and only if nobody wrote it before, `manifest.json`, which names that file
+//! and its hash. Without a manifest there is no checkpoint. Reading starts at the newest and falls
+//! back to the one before when hashes do not agree. Three are kept.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use store::{Entry, Store, StoreError};
+
+use crate::Error;
+use crate::early_stop::Watch;
+use crate::event::Epoch;
+use crate::tally::Tally;
+
+/// The version of the format that this program writes.
+const VERSION: u32 = 1;
+const MANIFEST: &str = "manifest.json";
+const MAX_MANIFEST_BYTES: u64 = 1 << 20;
+const MAX_STATE_BYTES: u64 = 1 << 36;
+
+/// Where training stands, arrays aside.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Position {
+    /// Steps done.
+    pub step: u64,
+    /// Updates the optimizer has made.
+    pub updates: u64,
+    /// What the epoch under way has come to.
+    pub tally: Tally,
+    /// The result of the epoch whose weights would be published now.
+    pub result: Option<Epoch>,
+    /// What early stopping remembers.
+    pub watch: Watch,
+    /// Whether training has ended, early or not.
+    pub ended: bool,
+}
+
+/// Everything a worker needs to go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Where training stands.
+    pub position: Position,
+    /// The flat arenas by name: `weights`, `slot.0`, …
+    pub arrays: Vec<(String, Vec<f32>)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Manifest {
+    version: u32,
+    file: String,
+    sha256: String,
+    arrays: Vec<(String, usize)>,
+    position: Position,
+}
+
+/// The checkpoints of one task.
+#[derive(Clone)]
+pub struct Checkpoints {
+    store: Store,
+    /// No other process writes files of this name.
+    writer: String,
+    keep: usize,
+}
+
+impl Checkpoints {
+    /// Checkpoints in a store of their own. `writer` tells this process from all others.
+    pub fn new(store: Store, writer: String, keep: usize) -> Self {
+        Checkpoints {
+            store,
+            writer,
+            keep: keep.max(1),
+        }
+    }
+
+    /// Writes a checkpoint, then deletes all but the newest few.
+    pub fn save(&self, snapshot: &Snapshot) -> Result<(), Error> {
+        let bytes: Vec<u8> = snapshot
+            .arrays
+            .iter()
+            .flat_map(|(_, array)| array.iter().flat_map(|value| value.to_le_bytes()))
+            .collect();
+        let step = snapshot.position.step;
+        let manifest = Manifest {
+            version: VERSION,
+            file: format!("{}.f32", self.writer),
+            sha256: hex(&Sha256::digest(&bytes)),
+            arrays: snapshot
+                .arrays
+                .iter()
+                .map(|(name, a)| (name.clone(), a.len()))
+                .collect(),
+            position: snapshot.position.clone(),
+        };
+        self.store
+            .put(&format!("{step}/{}", manifest.file), bytes)?;
+        let text = serde_json::to_vec_pretty(&manifest).expect("a manifest is plain data");
+        match self
+            .store
+            .put_new(&format!("{step}/{MANIFEST}"), text.clone())
+        {
+            // Somebody got there first, with the same bits if it can be read: every process
+            // computes the same step. If it cannot, ours takes its place.
+            Err(StoreError::AlreadyExists { .. }) if self.load(step).is_err() => {
+                self.store.put(&format!("{step}/{MANIFEST}"), text)?;
+            }
+            Err(StoreError::AlreadyExists { .. }) | Ok(()) => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.forget_old()
+    }
+
+    /// The newest checkpoint that is whole.
+    pub fn newest(&self) -> Result<Option<Snapshot>, Error> {
+        Ok(self
+            .steps()?
+            .into_iter()
+            .rev()
+            .find_map(|step| self.load(step).ok()))
+    }
+
+    fn load(&self, step: u64) -> Result<Snapshot, Error> {
+        let wrong = |problem: String| Error::Corrupt {
+            path: format!("checkpoint {step}").into(),
+            problem,
+        };
+        let text = self
+            .store
+            .get(&format!("{step}/{MANIFEST}"), MAX_MANIFEST_BYTES)?;
+        let manifest: Manifest =
+            serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+        if manifest.version != VERSION {
+            return Err(wrong(format!(
+                "format {} is not {VERSION}",
+                manifest.version
+            )));
+        }
+        let bytes = self
+            .store
+            .get(&format!("{step}/{}", manifest.file), MAX_STATE_BYTES)?;
+        if hex(&Sha256::digest(&bytes)) != manifest.sha256 {
+            return Err(wrong(
+                "its numbers do not have the hash in its manifest".into(),
+            ));
+        }
+        let mut values = bytes
+            .chunks_exact(4)
+            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let arrays = manifest.arrays.into_iter().map(|(name, len)| {
+            let array: Vec<f32> = values.by_ref().take(len).collect();
+            if array.len() == len {
+                Ok((name, array))
+            } else {
+                Err(wrong("it is cut off".into()))
+            }
+        });
+        Ok(Snapshot {
+            arrays: arrays.collect::<Result<_, _>>()?,
+            position: manifest.position,
+        })
+    }
+
+    /// Every step there is a folder for, in order.
+    fn steps(&self) -> Result<Vec<u64>, Error> {
+        let step_of = |entry: &Entry| entry.path.split('/').next()?.parse().ok();
+        let mut steps: Vec<u64> = self.store.list("")?.iter().filter_map(step_of).collect();
+        steps.sort_unstable();
+        steps.dedup();
+        Ok(steps)
+    }
+
+    fn forget_old(&self) -> Result<(), Error> {
+        let whole = |step: &u64| self.store.exists(&format!("{step}/{MANIFEST}"));
+        let mut steps = self.steps()?;
+        steps.retain(|step| whole(step).unwrap_or(true));
+        let old = steps.len().saturating_sub(self.keep);
+        for step in &steps[..old] {
+            // The manifest goes first: what is half deleted is not a checkpoint.
+            self.store.delete(&format!("{step}/{MANIFEST}"))?;
+            for entry in self.store.list(&step.to_string())? {
+                self.store.delete(&entry.path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(step: u64) -> Snapshot {
+        let tally = Tally {
+            loss: 0.1 + 0.2,
+            ..Tally::default()
+        };
+        let position = Position {
+            step,
+            tally,
+            ..Position::default()
+        };
+        let arrays = vec![
+            ("weights".into(), vec![step as f32, -0.0]),
+            ("slot.0".into(), vec![]),
+        ];
+        Snapshot { position, arrays }
+    }
+
+    fn checkpoints(folder: &tempfile::TempDir) -> Checkpoints {
+        Checkpoints::new(Store::local(folder.path()).unwrap(), "w0".into(), 3)
+    }
+
+    #[test]
+    fn the_newest_of_three_comes_back_to_the_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoints = checkpoints(&folder);
+        assert_eq!(checkpoints.newest().unwrap(), None);
+        for step in [5, 10, 15, 100] {
+            checkpoints.save(&snapshot(step)).unwrap();
+        }
+        assert_eq!(checkpoints.newest().unwrap(), Some(snapshot(100)));
+        assert_eq!(checkpoints.steps().unwrap(), [10, 15, 100]);
+    }
+
+    #[test]
+    fn a_damaged_one_falls_back_to_the_one_before_and_can_be_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoints = checkpoints(&folder);
+        for step in [5, 10, 15] {
+            checkpoints.save(&snapshot(step)).unwrap();
+        }
+        std::fs::write(folder.path().join("15/w0.f32"), [1, 2, 3]).unwrap();
+        std::fs::remove_file(folder.path().join("10/manifest.json")).unwrap();
+        assert_eq!(checkpoints.newest().unwrap(), Some(snapshot(5)));
+        checkpoints.save(&snapshot(15)).unwrap();
+        assert_eq!(checkpoints.newest().unwrap(), Some(snapshot(15)));
+    }
+}

@@ -1,0 +1,60 @@
+//! What can go wrong while training, and what to do about it.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why a task could not go on.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The data does not fit or cannot be read.
+    #[error(transparent)]
+    Data(#[from] data::DataError),
+    /// The network does not fit or its file cannot be read.
+    #[error(transparent)]
+    Model(#[from] model::Error),
+    /// The engine cannot compute the network.
+    #[error(transparent)]
+    Engine(#[from] engine::EngineError),
+    /// A folder of the run cannot be used.
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+    /// A file of the run cannot be used.
+    #[error("{path}: {error}")]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// A file of the run is not what we wrote.
+    #[error("{path}: {problem}")]
+    Corrupt {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The loss left the numbers.
+    #[error(
+        "the loss is {loss} at step {step}: training diverged; lower `learning_rate` or set `clip`"
+    )]
+    Diverged {
+        /// Steps done before.
+        step: u64,
+        /// Infinity or not a number.
+        loss: f64,
+    },
+    /// The orders cannot be carried out as they are.
+    #[error("{0}")]
+    Orders(String),
+}
+
+impl Error {
+    pub(crate) fn io(path: &Path, error: std::io::Error) -> Self {
+        Error::Io {
+            path: path.into(),
+            error,
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Events: what happened in a run, one JSON object a line in `events.jsonl`. They are the run's one
+//! source of truth; status, report, logs and the terminal view only read them.
+//!
+//! A line is `{"v":1,"seq":12,"ms":1763179480123,"task":"train","event":"epoch",…}`. Fields may be
+//! added within a version; readers ignore what they do not know. docs/reference/events.md is the
+//! list for people.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the event format that this program writes.
+pub const VERSION: u32 = 1;
+
+/// One line of `events.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// The version of the format.
+    pub v: u32,
+    /// Counts up from 0 without gaps.
+    pub seq: u64,
+    /// When the driver wrote it, in milliseconds since 1970.
+    pub ms: u64,
+    /// The task it is about; none for the run itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: Kind,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Kind {
+    /// A driver began, or took up again, a run.
+    RunStarted {
+        /// `mnist-1`.
+        run: String,
+        /// The version of the program.
+        trainyard: String,
+        /// Whether an earlier driver had begun it.
+        resumed: bool,
+    },
+    /// A process was started for a task.
+    TaskStarted {
+        /// Which process of this task it is, counted from 0.
+        process: u32,
+        /// Its process id.
+        pid: u32,
+    },
+    /// A file of a dataset is being fetched.
+    Fetching {
+        /// Its name.
+        file: String,
+        /// How many bytes are here.
+        bytes: u64,
+        /// How many there will be, where known.
+        total: Option<u64>,
+    },
+    /// The data is ready.
+    Prepared {
+        /// Samples to train on.
+        train: u64,
+        /// Samples held out to watch training.
+        validation: u64,
+        /// Samples to evaluate on.
+        test: u64,
+        /// SHA-256 over the source's decoded training samples.
+        sha256: String,
+    },
+    /// Training goes on from a checkpoint.
+    Resumed {
+        /// Steps done.
+        step: u64,
+    },
+    /// How training stands, about once a second or forty times in all.
+    Progress(Progress),
+    /// An epoch ended.
+    Epoch(Epoch),
+    /// A checkpoint was written whole.
+    Checkpoint {
+        /// Steps done.
+        step: u64,
+    },
+    /// Training ended before its last epoch.
+    EarlyStop {
+        /// The epoch whose result was best, counted from 1.
+        best_epoch: u64,
+        /// Why, in a sentence.
+        reason: String,
+    },
+    /// A model was published.
+    Published(Published),
+    /// A model was measured.
+    Evaluated {
+        /// The task that trained it.
+        model: String,
+        /// `test`, `validation` or `train`.
+        split: String,
+        /// What was found.
+        metrics: Metrics,
+        /// How many samples were used.
+        samples: u64,
+    },
+    /// A process died and another takes over.
+    TaskRestarted {
+        /// What happened to it.
+        reason: String,
+    },
+    /// A task left in order before it was done, because it was asked to.
+    TaskStopped {},
+    /// A task is done.
+    TaskDone {
+        /// How long its last process took.
+        seconds: f64,
+        /// The most memory that process held.
+        peak_rss_bytes: u64,
+    },
+    /// A task failed for good.
+    TaskFailed {
+        /// Why, in a sentence.
+        reason: String,
+    },
+    /// The run was stopped before it was done; running the file again continues it.
+    RunStopped {
+        /// Why, in a sentence.
+        reason: String,
+    },
+    /// The run failed.
+    RunFailed {
+        /// Why, in a sentence.
+        reason: String,
+    },
+    /// The run is done and its report is written.
+    RunDone {},
+}
+
+/// Loss and accuracy over some samples.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// The mean loss of a sample.
+    pub loss: f64,
+    /// The share of samples whose most probable class is the right one.
+    pub accuracy: f64,
+}
+
+/// How training stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The epoch under way, counted from 1.
+    pub epoch: u64,
+    /// How many there will be.
+    pub epochs: u64,
+    /// Steps done.
+    pub step: u64,
+    /// How many there will be.
+    pub steps: u64,
+    /// Over the batches since progress was last told.
+    pub metrics: Metrics,
+    /// Since then, too.
+    pub samples_per_second: f64,
+    /// How long the remaining steps will take at that speed.
+    pub eta_seconds: f64,
+}
+
+/// The result of an epoch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Epoch {
+    /// Counted from 1.
+    pub epoch: u64,
+    /// Steps done.
+    pub step: u64,
+    /// Over the epoch's batches, as they were trained on.
+    pub train: Metrics,
+    /// On the samples held out, after the epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Metrics>,
+    /// The size of the last step.
+    pub learning_rate: f64,
+}
+
+/// A published model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Published {
+    /// The file, relative to the run directory.
+    pub path: String,
+    /// SHA-256 over its weights.
+    pub weights_sha256: String,
+    /// How many numbers its weights are.
+    pub parameters: u64,
+    /// The epoch whose weights it has, counted from 1: the last, or the best where early stopping
+    /// gave those back.
+    pub epoch: u64,
+    /// Samples trained on a second, over the last process's whole training.
+    pub samples_per_second: f64,
+}

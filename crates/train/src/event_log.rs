@@ -1,0 +1,153 @@
+//! The file `events.jsonl`: appended to by the one driver of a run, read by everybody.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use crate::event::{Event, Kind, VERSION};
+use crate::{Clock, Error};
+
+/// Readers refuse a log beyond this: a run of a month that speaks every second stays below it.
+const MAX_LOG_BYTES: u64 = 1 << 30;
+
+/// The driver's end of the log.
+pub struct EventLog {
+    file: File,
+    next_seq: u64,
+    clock: Clock,
+}
+
+impl EventLog {
+    /// Opens the log for appending, or makes it. A line that a crash tore off at the end is
+    /// dropped. Returns the events so far too.
+    pub fn open(path: &Path, clock: Clock) -> Result<(Self, Vec<Event>), Error> {
+        let at = |error| Error::io(path, error);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path)
+            .map_err(at)?;
+        let text = read_text(&mut file, path)?;
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        if whole < text.len() {
+            file.set_len(whole as u64).map_err(at)?;
+        }
+        file.seek(SeekFrom::End(0)).map_err(at)?;
+        let events = parse(&text[..whole], path)?;
+        let next_seq = events.last().map_or(0, |event| event.seq + 1);
+        Ok((
+            EventLog {
+                file,
+                next_seq,
+                clock,
+            },
+            events,
+        ))
+    }
+
+    /// Appends one event. Events that decide what a later driver does are synced to the disk.
+    pub fn append(&mut self, task: Option<&str>, kind: Kind) -> Result<Event, Error> {
+        let event = Event {
+            v: VERSION,
+            seq: self.next_seq,
+            ms: self.clock.unix_ms(),
+            task: task.map(str::to_owned),
+            kind,
+        };
+        let mut line = serde_json::to_string(&event).expect("an event is plain data");
+        line.push('\n');
+        let write = |file: &mut File| {
+            file.write_all(line.as_bytes())?;
+            if decides(&event.kind) {
+                file.sync_data()
+            } else {
+                Ok(())
+            }
+        };
+        write(&mut self.file).map_err(|error| Error::io(Path::new("events.jsonl"), error))?;
+        self.next_seq += 1;
+        Ok(event)
+    }
+}
+
+/// Every whole line of a log, whether or not its run goes on. No log yet means no events yet.
+pub fn read_events(path: &Path) -> Result<Vec<Event>, Error> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(vec![]),
+        Err(error) => return Err(Error::io(path, error)),
+    };
+    let text = read_text(&mut file, path)?;
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    parse(&text[..whole], path)
+}
+
+fn read_text(file: &mut File, path: &Path) -> Result<String, Error> {
+    let mut text = String::new();
+    file.take(MAX_LOG_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(|e| Error::io(path, e))?;
+    if text.len() as u64 > MAX_LOG_BYTES {
+        return Err(Error::Corrupt {
+            path: path.into(),
+            problem: "it is over 1 GiB".into(),
+        });
+    }
+    Ok(text)
+}
+
+fn parse(text: &str, path: &Path) -> Result<Vec<Event>, Error> {
+    let parse_line = |(number, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|error| Error::Corrupt {
+            path: path.into(),
+            problem: format!(
+                "line {} is not an event of version {VERSION}: {error}",
+                number + 1
+            ),
+        })
+    };
+    text.lines().enumerate().map(parse_line).collect()
+}
+
+/// Whether a driver that takes the run up again acts on this event.
+fn decides(kind: &Kind) -> bool {
+    !matches!(
+        kind,
+        Kind::Progress(_) | Kind::Fetching { .. } | Kind::Checkpoint { .. }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_line_is_dropped_and_numbers_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let (mut log, events) = EventLog::open(&path, Clock::manual()).unwrap();
+        assert!(events.is_empty());
+        log.append(Some("train"), Kind::Resumed { step: 3 })
+            .unwrap();
+        log.append(None, Kind::RunDone {}).unwrap();
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        text.push_str("{\"v\":1,\"seq\":2,\"ms");
+        std::fs::write(&path, text).unwrap();
+
+        assert_eq!(read_events(&path).unwrap().len(), 2);
+        let (mut log, events) = EventLog::open(&path, Clock::manual()).unwrap();
+        assert_eq!(events[0].kind, Kind::Resumed { step: 3 });
+        assert_eq!(log.append(None, Kind::RunDone {}).unwrap().seq, 2);
+        assert_eq!(read_events(&path).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        std::fs::write(&path, "{}\n").unwrap();
+        let error = read_events(&path).unwrap_err().to_string();
+        assert!(error.contains("line 1 is not an event"), "{error}");
+    }
+}

@@ -1,0 +1,50 @@
+//! How much memory a task's process needs, known before it starts.
+
+use data::{Batches, Facts};
+use engine::Program;
+use model::Network;
+use spec::{Evaluate, Split, Train};
+
+use crate::{Error, Settings};
+
+/// What a process needs before it has done anything: the program itself, its stacks, its files.
+const PROCESS: u64 = 12 << 20;
+
+/// What preparing a dataset needs: its samples as they were read, and once more in their shards.
+pub fn prepare_bytes(facts: &Facts) -> u64 {
+    PROCESS + 2 * facts.memory(facts.train + facts.validation + facts.test)
+}
+
+/// What a worker needs: its program, the optimizer's slots, its samples, batches on their way, and
+/// checkpoints being written.
+pub fn worker_bytes(train: &Train, network: &Network, facts: &Facts) -> Result<u64, Error> {
+    let settings = Settings::of(train, network, 0);
+    let program = Program::training(&network.graph, settings.loss, settings.batch)?;
+    let arena = network.graph.parameter_count() as u64 * 4;
+    let slots =
+        engine::Optimizer::memory(settings.optimizer, network.graph.parameter_count()) as u64;
+    let best = if train.early_stop.is_some_and(|rule| rule.restore_best) {
+        arena
+    } else {
+        0
+    };
+    // One snapshot is being taken, one waits, one is being written, as numbers and as bytes.
+    let snapshots = 4 * (arena + slots + best);
+    let shard = facts.train.div_ceil(train.workers);
+    let samples = facts.memory(shard + facts.validation);
+    let batches = Batches::memory(shard, facts.row_bytes(), settings.batch);
+    Ok(PROCESS + program.memory().total() as u64 + slots + best + snapshots + samples + batches)
+}
+
+/// What measuring a model needs: its program and the samples.
+pub fn evaluate_bytes(how: &Evaluate, network: &Network, facts: &Facts) -> Result<u64, Error> {
+    let program = Program::inference(&network.graph, how.batch)?;
+    // The model is read whole before its weights are copied into the program.
+    let file = 2 * network.graph.parameter_count() as u64 * 4;
+    let samples = match how.split {
+        Split::Test => facts.test,
+        Split::Validation => facts.validation,
+        Split::Train => facts.train,
+    };
+    Ok(PROCESS + program.memory().total() as u64 + file + facts.memory(samples))
+}

@@ -1,0 +1,104 @@
+//! What a task's process does: one match on its role.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use engine::{Cpu, Isa};
+use plan::{Role, Task};
+use serde::{Deserialize, Serialize};
+use store::RunDir;
+
+use crate::event::Kind;
+use crate::{Clock, Error, roles};
+
+/// Everything a process is told. It learns what it is from here alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Orders {
+    /// What to do.
+    pub task: Task,
+    /// The run directory.
+    pub run: PathBuf,
+    /// Which process of this task it is, counted from 0.
+    pub process: u32,
+    /// What it may use of the machine.
+    pub surroundings: Surroundings,
+}
+
+/// What processes may use of the machine they run on. None of it changes a result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Surroundings {
+    /// The name of the instruction set to compute with: the best there is unless given.
+    pub isa: Option<String>,
+    /// Where downloads are kept.
+    pub cache: PathBuf,
+    /// Whether nothing may be fetched.
+    pub offline: bool,
+}
+
+/// How a process stands to the world: the time, a flag that asks it to leave, and its voice.
+pub struct World<'a> {
+    /// The time.
+    pub clock: &'a Clock,
+    /// Set from outside when the process is to save and leave.
+    pub stop: &'a AtomicBool,
+    /// Where events go.
+    pub emit: &'a mut dyn FnMut(Kind),
+}
+
+/// Whether a task came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Performed {
+    /// It did.
+    Done,
+    /// It was asked to leave before; everything so far is saved.
+    Stopped,
+}
+
+/// Carries out a task.
+pub fn perform(orders: &Orders, world: World<'_>) -> Result<Performed, Error> {
+    match &orders.task.role {
+        Role::Prepare(prepare) => roles::prepare(orders, prepare, world),
+        Role::Worker { train, data } => roles::worker(orders, train, data, world),
+        Role::Evaluate {
+            evaluate,
+            model,
+            data,
+        } => {
+            let split = (data.as_str(), evaluate.split);
+            roles::evaluate(orders, model, split, evaluate.batch, world)
+        }
+    }
+}
+
+impl Surroundings {
+    /// The instruction set to compute with. A name that this machine does not have, as after a move
+    /// to another, means the best it has: the results are the same.
+    pub fn isa(&self) -> Isa {
+        let named = |isa: &Isa| self.isa.as_deref() == Some(isa.name());
+        Isa::available()
+            .into_iter()
+            .find(named)
+            .unwrap_or_else(Isa::detect)
+    }
+}
+
+impl Orders {
+    /// The run directory with its layout.
+    pub(crate) fn run_dir(&self) -> RunDir {
+        RunDir {
+            path: self.run.clone(),
+            name: String::new(),
+            number: 0,
+        }
+    }
+
+    /// The processor this task computes on.
+    pub(crate) fn cpu(&self) -> Cpu {
+        Cpu::new(self.task.resources.threads, self.surroundings.isa())
+    }
+
+    /// A name that no other process of this run has.
+    pub(crate) fn process_name(&self) -> String {
+        format!("{}-{}", self.process, std::process::id())
+    }
+}

@@ -1,0 +1,130 @@
+//! Trains a network on a shard, from the newest checkpoint if there is one, and publishes it.
+
+use std::collections::BTreeMap;
+
+use data::{Manifest, Part};
+use model::{DataFacts, Model, Network};
+use spec::{Split, Train};
+use store::Store;
+
+use crate::event::{Kind, Published};
+use crate::perform::{Orders, Performed, World};
+use crate::trainer::Origin;
+use crate::{Around, Checkpoints, Ending, Error, Material, Saver, Settings, Trainer, fit};
+
+pub(crate) fn worker(
+    orders: &Orders,
+    train: &Train,
+    data: &str,
+    world: World<'_>,
+) -> Result<Performed, Error> {
+    let run = orders.run_dir();
+    let manifest = Manifest::open(&run.data(data))?;
+    let samples = manifest.shard(0)?;
+    let (network, weights) = starting_point(&train.model, &samples.shape, samples.classes)?;
+    let settings = Settings::of(train, &network, orders.task.seed);
+    let validation = match manifest.validation {
+        Some(_) => Some(manifest.split(Split::Validation)?),
+        None => None,
+    };
+    let mut trainer = Trainer::new(
+        Material {
+            network,
+            samples,
+            validation,
+            weights,
+        },
+        settings,
+        orders.cpu(),
+    )?;
+
+    let keep = train.checkpoint.keep as usize;
+    let folder = Store::local(run.checkpoints().join(&orders.task.id))?;
+    let checkpoints = Checkpoints::new(folder, orders.process_name(), keep);
+    if let Some(snapshot) = checkpoints.newest()? {
+        let step = snapshot.position.step;
+        trainer.restore(snapshot)?;
+        (world.emit)(Kind::Resumed { step });
+    }
+    let around = Around {
+        clock: world.clock,
+        stop: world.stop,
+        emit: &mut *world.emit,
+        saver: Some((Saver::new(checkpoints), train.checkpoint.every.get())),
+    };
+    match fit(&mut trainer, around)? {
+        Ending::Stopped => Ok(Performed::Stopped),
+        Ending::Finished { samples_per_second } => {
+            let speed = (world.clock.elapsed().as_secs_f64(), samples_per_second);
+            let published = publish(orders, &trainer, &manifest, speed)?;
+            (world.emit)(Kind::Published(published));
+            Ok(Performed::Done)
+        }
+    }
+}
+
+/// Publishes the model. One that is there already, from a process that died before it could say so,
+/// has the same weights and stays.
+fn publish(
+    orders: &Orders,
+    trainer: &Trainer,
+    manifest: &Manifest,
+    (seconds, samples_per_second): (f64, f64),
+) -> Result<Published, Error> {
+    let run = orders.run_dir();
+    let count = |parts: &[Part]| parts.iter().map(|part| part.samples as u64).sum();
+    let data = DataFacts {
+        name: manifest.origin.name.clone(),
+        sha256: manifest.origin.train_sha256.clone(),
+        samples: BTreeMap::from([("train".to_owned(), count(&manifest.train))]),
+    };
+    let name = run.id();
+    let model = trainer.model(Origin {
+        name,
+        data,
+        labels: manifest.labels.clone(),
+        seconds,
+    });
+    let path = run.model(&orders.task.id).join(model::FILE_NAME);
+    let weights_sha256 = model.weights_sha256();
+    if Model::load(&path)
+        .map(|there| there.weights_sha256())
+        .ok()
+        .as_ref()
+        != Some(&weights_sha256)
+    {
+        model.save(&path)?;
+    }
+    let epoch = trainer
+        .position()
+        .result
+        .as_ref()
+        .map_or(0, |epoch| epoch.epoch);
+    Ok(Published {
+        path: path
+            .strip_prefix(&run.path)
+            .unwrap_or(&path)
+            .display()
+            .to_string(),
+        weights_sha256,
+        parameters: model.weights.len() as u64,
+        epoch,
+        samples_per_second,
+    })
+}
+
+/// The network to train on samples of a shape and so many classes, and the weights to begin from
+/// where a file brings them.
+pub fn starting_point(
+    model: &spec::Model,
+    shape: &[usize],
+    classes: usize,
+) -> Result<(Network, Option<Vec<f32>>), Error> {
+    match model {
+        spec::Model::File(path) => {
+            let Model { graph, weights, .. } = Model::load(path.as_ref())?;
+            Ok((Network::around(graph), Some(weights)))
+        }
+        model => Ok((model::network(model, shape, classes)?, None)),
+    }
+}

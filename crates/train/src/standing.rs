@@ -1,0 +1,287 @@
+//! Where a run stands: its events, folded. The driver reads from it what is left to do; `status`,
+//! `report` and `ls` read from it what to say.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Epoch, Event, Kind, Metrics, Progress, Published};
+
+/// The state of a run or a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Not begun.
+    #[default]
+    Waiting,
+    /// Under way.
+    Running,
+    /// Ended well.
+    Done,
+    /// Ended badly.
+    Failed,
+    /// Left in order before the end; it can go on.
+    Stopped,
+}
+
+impl State {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            State::Waiting => "waiting",
+            State::Running => "running",
+            State::Done => "done",
+            State::Failed => "failed",
+            State::Stopped => "stopped",
+        }
+    }
+}
+
+/// Where a run stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// The run's state, as far as its driver wrote it.
+    pub state: State,
+    /// Why it failed or stopped.
+    pub reason: Option<String>,
+    /// The tasks that have been heard of.
+    pub tasks: BTreeMap<String, TaskStanding>,
+    /// What has come of each task that trains a model.
+    pub models: BTreeMap<String, ModelStanding>,
+    /// The task that published a model last.
+    pub newest_model: Option<String>,
+    /// Milliseconds in which a driver was at work, all drivers together.
+    pub active_ms: u64,
+    /// When the present or last driver started and was last heard of.
+    session_ms: (u64, u64),
+}
+
+/// Where a task stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TaskStanding {
+    /// Its state.
+    pub state: State,
+    /// Why it failed.
+    pub reason: Option<String>,
+    /// How many processes have been started for it.
+    pub processes: u32,
+    /// The latest progress.
+    pub progress: Option<Progress>,
+    /// How long its last process took, once done.
+    pub seconds: Option<f64>,
+    /// The most memory a process of it held.
+    pub peak_rss_bytes: u64,
+}
+
+/// What has come of training a model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelStanding {
+    /// Every epoch's result. An epoch computed again after a resume replaces the first.
+    pub epochs: Vec<Epoch>,
+    /// Loss by step over all of training.
+    pub curve: Vec<(u64, f64)>,
+    /// The published model.
+    pub published: Option<Published>,
+    /// Results of evaluations by split.
+    pub evaluated: BTreeMap<String, Metrics>,
+}
+
+impl Standing {
+    /// Folds all events of a run.
+    pub fn of(events: &[Event]) -> Self {
+        let mut standing = Standing::default();
+        events.iter().for_each(|event| standing.take(event));
+        standing
+    }
+
+    /// Takes note of one more event.
+    pub fn take(&mut self, event: &Event) {
+        let (_, last) = &mut self.session_ms;
+        if !matches!(event.kind, Kind::RunStarted { .. }) {
+            self.active_ms += event.ms.saturating_sub(*last);
+        }
+        *last = event.ms;
+        match &event.task {
+            Some(task) => {
+                self.take_task(task, &event.kind);
+                self.take_model(task, &event.kind);
+            }
+            None => self.take_run(&event.kind, event.ms),
+        }
+    }
+
+    /// How long drivers have been at work.
+    pub fn seconds(&self) -> f64 {
+        self.active_ms as f64 / 1000.0
+    }
+
+    fn take_run(&mut self, kind: &Kind, ms: u64) {
+        match kind {
+            Kind::RunStarted { .. } => {
+                self.state = State::Running;
+                self.reason = None;
+                self.session_ms = (ms, ms);
+                for task in self
+                    .tasks
+                    .values_mut()
+                    .filter(|task| task.state != State::Done)
+                {
+                    task.state = State::Waiting;
+                    task.reason = None;
+                }
+            }
+            Kind::RunDone {} => self.state = State::Done,
+            Kind::RunStopped { reason } => {
+                self.state = State::Stopped;
+                self.reason = Some(reason.clone());
+            }
+            Kind::RunFailed { reason } => {
+                self.state = State::Failed;
+                self.reason = Some(reason.clone());
+            }
+            _ => {}
+        }
+    }
+
+    fn take_task(&mut self, id: &str, kind: &Kind) {
+        let task = self.tasks.entry(id.to_owned()).or_default();
+        match kind {
+            Kind::TaskStarted { process, .. } => {
+                task.state = State::Running;
+                task.processes = process + 1;
+            }
+            Kind::Progress(progress) => task.progress = Some(progress.clone()),
+            Kind::TaskDone {
+                seconds,
+                peak_rss_bytes,
+            } => {
+                task.state = State::Done;
+                task.seconds = Some(*seconds);
+                task.peak_rss_bytes = task.peak_rss_bytes.max(*peak_rss_bytes);
+            }
+            Kind::TaskStopped {} => task.state = State::Stopped,
+            Kind::TaskFailed { reason } => {
+                task.state = State::Failed;
+                task.reason = Some(reason.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes note of what came of training: `id` is the task that trains or evaluates.
+    fn take_model(&mut self, id: &str, kind: &Kind) {
+        let of = match kind {
+            Kind::Evaluated { model, .. } => model,
+            Kind::Progress(_) | Kind::Epoch(_) | Kind::Published(_) => id,
+            _ => return,
+        };
+        let model = self.models.entry(of.to_owned()).or_default();
+        match kind {
+            Kind::Progress(progress) => {
+                model.curve.retain(|&(step, _)| step < progress.step);
+                model.curve.push((progress.step, progress.metrics.loss));
+            }
+            Kind::Epoch(epoch) => {
+                model.epochs.retain(|earlier| earlier.epoch < epoch.epoch);
+                model.epochs.push(epoch.clone());
+            }
+            Kind::Published(published) => {
+                model.published = Some(published.clone());
+                self.newest_model = Some(id.to_owned());
+            }
+            Kind::Evaluated { split, metrics, .. } => {
+                model.evaluated.insert(split.clone(), *metrics);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(ms: u64, task: Option<&str>, kind: Kind) -> Event {
+        Event {
+            v: 1,
+            seq: 0,
+            ms,
+            task: task.map(str::to_owned),
+            kind,
+        }
+    }
+
+    fn started(ms: u64, resumed: bool) -> Event {
+        let (run, trainyard) = ("mnist-1".into(), "0.1.0".into());
+        event(
+            ms,
+            None,
+            Kind::RunStarted {
+                run,
+                trainyard,
+                resumed,
+            },
+        )
+    }
+
+    #[test]
+    fn time_without_a_driver_does_not_count_and_undone_tasks_wait_again() {
+        let done = Kind::TaskDone {
+            seconds: 1.0,
+            peak_rss_bytes: 5,
+        };
+        let mut standing = Standing::of(&[
+            started(1_000, false),
+            event(
+                1_000,
+                Some("prepare"),
+                Kind::TaskStarted { process: 0, pid: 1 },
+            ),
+            event(2_000, Some("prepare"), done),
+            event(
+                2_500,
+                Some("train"),
+                Kind::TaskStarted { process: 0, pid: 2 },
+            ),
+            event(3_000, Some("train"), Kind::TaskStopped {}),
+            event(
+                3_000,
+                None,
+                Kind::RunStopped {
+                    reason: "asked to".into(),
+                },
+            ),
+        ]);
+        assert_eq!((standing.state, standing.seconds()), (State::Stopped, 2.0));
+        standing.take(&started(90_000, true));
+        standing.take(&event(90_500, None, Kind::RunDone {}));
+        assert_eq!((standing.state, standing.seconds()), (State::Done, 2.5));
+        assert_eq!(standing.tasks["prepare"].state, State::Done);
+        assert_eq!(standing.tasks["train"].state, State::Waiting);
+    }
+
+    #[test]
+    fn an_epoch_computed_again_replaces_the_first() {
+        let metrics = Metrics {
+            loss: 1.0,
+            accuracy: 0.1,
+        };
+        let epoch = |epoch| Epoch {
+            epoch,
+            step: 0,
+            train: metrics,
+            validation: None,
+            learning_rate: 0.1,
+        };
+        let events = [1, 2, 1, 2, 3].map(|n| event(0, Some("train"), Kind::Epoch(epoch(n))));
+        let standing = Standing::of(&events);
+        assert_eq!(
+            standing.models["train"]
+                .epochs
+                .iter()
+                .map(|e| e.epoch)
+                .collect::<Vec<_>>(),
+            [1, 2, 3]
+        );
+    }
+}
