@@ -55,6 +55,8 @@ pub struct Batches {
     filled: Option<Receiver<Block>>,
     used: SyncSender<Block>,
     thread: Option<JoinHandle<()>>,
+    /// Why there is no thread.
+    trouble: Option<String>,
     block: Block,
     /// The next batch's place in the block.
     next: usize,
@@ -90,12 +92,17 @@ impl Batches {
         let block = empty_block(&samples, 0);
         let thread = thread::Builder::new()
             .name("batches".to_owned())
-            .spawn(move || gather(&samples, order, &send, &recycled))
-            .expect("the system lets us start a thread");
+            .spawn(move || gather(&samples, order, &send, &recycled));
+        // Without a thread the first call of `next` finds nobody at the other end, and says why.
+        let (thread, trouble) = match thread {
+            Ok(thread) => (Some(thread), None),
+            Err(error) => (None, Some(format!("it could not be started: {error}"))),
+        };
         Batches {
             filled: Some(filled),
             used,
-            thread: Some(thread),
+            thread,
+            trouble,
             block,
             next: 0,
             batch: order.batch,
@@ -145,12 +152,14 @@ impl Batches {
 
     /// What the thread said when it ended.
     fn last_words(&mut self) -> String {
-        let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) else {
-            return "it ended".to_owned();
-        };
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        text.unwrap_or("it panicked").to_owned()
+        if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+            self.trouble = Some(text.unwrap_or("it panicked").to_owned());
+        }
+        self.trouble
+            .clone()
+            .unwrap_or_else(|| "it ended".to_owned())
     }
 }
 

@@ -95,11 +95,17 @@ impl Manifest {
             DataError::malformed(format!("{error}; prepare the data again")).in_file(&path)
         })?;
         let parts = manifest.parts();
-        if manifest.version != VERSION || manifest.train.is_empty() {
+        if manifest.version != VERSION {
             return Err(DataError::malformed(format!(
                 "is of version {}, and this program reads {VERSION}; prepare the data again",
                 manifest.version
             ))
+            .in_file(&path));
+        }
+        if manifest.train.is_empty() || manifest.labels.len() != manifest.classes {
+            return Err(DataError::malformed(
+                "names no shards, or not every class; prepare the data again",
+            )
             .in_file(&path));
         }
         // Names come from a file: they must not lead out of the folder.

@@ -8,8 +8,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use zip::read::ZipArchive;
-use zip::result::ZipError;
+use zip::read::{ZipArchive, ZipFile};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -60,6 +59,8 @@ pub struct Archive<R> {
     zip: ZipArchive<R>,
     limits: Limits,
     place: String,
+    /// Bytes of the whole file.
+    size: u64,
 }
 
 /// Reads every array of a file in memory, with its name.
@@ -84,13 +85,14 @@ impl Archive<BufReader<File>> {
 impl<R: Read + Seek> Archive<R> {
     /// Opens anything that can be read at any place. `place` is what errors call it.
     pub fn new(mut reader: R, limits: Limits, place: &str) -> Result<Self> {
-        let zip = check_end(&mut reader, &limits)
-            .and_then(|()| ZipArchive::new(reader).map_err(broken))
-            .and_then(|zip| check_archive(zip, &limits));
+        let named = |error: DataError| error.in_place(place);
+        let size = check_end(&mut reader, &limits).map_err(named)?;
+        let zip = ZipArchive::new(reader).map_err(|error| named(broken(error)))?;
         Ok(Archive {
-            zip: zip.map_err(|error| error.in_place(place))?,
+            zip: check_archive(zip, &limits).map_err(named)?,
             limits,
             place: place.to_owned(),
+            size,
         })
     }
 
@@ -98,7 +100,7 @@ impl<R: Read + Seek> Archive<R> {
     pub fn names(&self) -> Vec<String> {
         let names = self.zip.file_names().filter_map(|name| name.ok());
         names
-            .map(|name| name.strip_suffix(".npy").unwrap_or(&name).to_owned())
+            .filter_map(|name| Some(name.strip_suffix(".npy")?.to_owned()))
             .collect()
     }
 
@@ -145,42 +147,56 @@ impl<R: Read + Seek> Archive<R> {
         name: &str,
         read: impl FnOnce(Header, &mut dyn Read, usize) -> Result<T>,
     ) -> Result<T> {
-        let (limits, place) = (self.limits, self.place.clone());
-        let listed = self.names().join(", ");
-        let result = match self.entry(name) {
-            Ok(mut entry) => {
-                let (packed, size) = (entry.compressed_size(), entry.size());
-                check_sizes(packed, size, &limits).and_then(|()| {
-                    let (header, before) = Header::read(&mut entry, limits.header)?;
-                    let bytes = header.bytes().and_then(|bytes| bytes.checked_add(before));
-                    if bytes != Some(size) {
-                        return Err(DataError::malformed(format!(
-                            "has shape {:?}, which does not fit its {size} bytes; the file is \
-                             damaged, fetch or write it again",
-                            header.shape
-                        )));
-                    }
-                    let likely = packed.saturating_mul(LIKELY_RATIO).min(size);
-                    let likely = likely as usize / header.kind.width();
-                    read(header, &mut entry, likely)
-                })
-            }
-            Err(ZipError::FileNotFound) => Err(DataError::malformed(format!(
+        let result = if self.has(name) {
+            let entry = self.zip.by_name(&format!("{name}.npy"));
+            let entry = entry.map_err(|error| {
+                DataError::malformed(format!(
+                    "cannot be read ({error}); write it with numpy.savez"
+                ))
+            });
+            entry.and_then(|mut entry| {
+                let (header, likely) = checked_header(&mut entry, self.size, &self.limits)?;
+                read(header, &mut entry, likely)
+            })
+        } else {
+            let listed = self.names().join(", ");
+            Err(DataError::malformed(format!(
                 "is not in this file; it holds {listed}"
-            ))),
-            Err(error) => Err(DataError::malformed(format!("cannot be read: {error}"))),
+            )))
         };
-        result.map_err(|error| error.in_place(name).in_place(&place))
+        result.map_err(|error| error.in_place(name).in_place(&self.place))
     }
+}
 
-    fn entry(&mut self, name: &str) -> zip::result::ZipResult<zip::read::ZipFile<'_, R>> {
-        let index = self
-            .zip
-            .index_for_name(&format!("{name}.npy"))
-            .or_else(|| self.zip.index_for_name(name))
-            .ok_or(ZipError::FileNotFound)?;
-        self.zip.by_index(index)
+/// Reads an array's header and checks it against the sizes in the zip, and those against the
+/// file's. Returns it with the number of elements there will likely be, to make room for.
+fn checked_header(
+    entry: &mut ZipFile<'_, impl Read>,
+    file: u64,
+    limits: &Limits,
+) -> Result<(Header, usize)> {
+    let (packed, size) = (entry.compressed_size(), entry.size());
+    if size > limits.bytes {
+        return Err(DataError::malformed(format!(
+            "unpacks to {size} bytes; the limit is {}",
+            limits.bytes
+        )));
     }
+    if packed > file || size / DEFLATE_MOST > packed {
+        return Err(DataError::malformed(format!(
+            "claims to unpack {packed} bytes to {size}, which is impossible; the file is damaged"
+        )));
+    }
+    let (header, before) = Header::read(entry, limits.header)?;
+    if header.bytes().and_then(|bytes| bytes.checked_add(before)) != Some(size) {
+        return Err(DataError::malformed(format!(
+            "has shape {:?}, which does not fit its {size} bytes; the file is damaged, fetch or \
+             write it again",
+            header.shape
+        )));
+    }
+    let likely = packed.saturating_mul(LIKELY_RATIO).min(size) as usize / header.kind.width();
+    Ok((header, likely))
 }
 
 fn broken(error: impl std::fmt::Display) -> DataError {
@@ -191,7 +207,8 @@ fn broken(error: impl std::fmt::Display) -> DataError {
 
 /// Looks at the zip's last record before anything is made of what the file lists.
 /// numpy writes no comment, so the record is the file's end.
-fn check_end(reader: &mut (impl Read + Seek), limits: &Limits) -> Result<()> {
+/// Returns the file's size.
+fn check_end(reader: &mut (impl Read + Seek), limits: &Limits) -> Result<u64> {
     let mut end = [0; 22];
     let read = reader
         .seek(SeekFrom::End(-22))
@@ -201,7 +218,8 @@ fn check_end(reader: &mut (impl Read + Seek), limits: &Limits) -> Result<()> {
         return Err(broken("it does not end as one"));
     }
     let arrays = usize::from(u16::from_le_bytes([end[10], end[11]]));
-    check_count(arrays, limits)
+    check_count(arrays, limits)?;
+    reader.stream_position().map_err(broken)
 }
 
 fn check_count(arrays: usize, limits: &Limits) -> Result<()> {
@@ -224,21 +242,6 @@ fn check_archive<R: Read + Seek>(mut zip: ZipArchive<R>, limits: &Limits) -> Res
             "its arrays share names or bytes, or something stands before them",
         )),
     }
-}
-
-fn check_sizes(packed: u64, size: u64, limits: &Limits) -> Result<()> {
-    if size > limits.bytes {
-        return Err(DataError::malformed(format!(
-            "unpacks to {size} bytes; the limit is {}",
-            limits.bytes
-        )));
-    }
-    if size / DEFLATE_MOST > packed {
-        return Err(DataError::malformed(format!(
-            "claims to unpack {packed} bytes to {size}, which is impossible; the file is damaged"
-        )));
-    }
-    Ok(())
 }
 
 /// Reads past the last element: this is where the checksum is compared.

@@ -202,6 +202,7 @@ pub(crate) fn write_npz(
     File::create(&part)
         .and_then(|file| npz::write_samples(BufWriter::new(file), samples, indices, shape))
         .and_then(|mut file| file.flush())
+        .inspect_err(|_| drop(std::fs::remove_file(&part)))
         .map_err(DataError::io("write", &part))?;
     Ok(store::publish_file(&part, path)?)
 }

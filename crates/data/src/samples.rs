@@ -144,18 +144,23 @@ impl Samples {
         y: Vec<u32>,
         classes: Option<usize>,
     ) -> Result<Samples> {
-        let row = shape.iter().product::<usize>();
-        if row == 0 || shape.is_empty() {
+        let row = shape
+            .iter()
+            .try_fold(1usize, |product, &side| product.checked_mul(side));
+        let Some(row @ 1..) = row.filter(|_| !shape.is_empty()) else {
             return Err(DataError::malformed(format!(
-                "a sample of shape {shape:?} holds nothing"
+                "no sample can have the shape {shape:?}"
             )));
-        }
-        if x.len() != row * y.len() {
+        };
+        if row.checked_mul(y.len()) != Some(x.len()) {
             return Err(DataError::malformed(format!(
                 "{} samples of shape {shape:?} but {} labels; there must be one label for each",
                 x.len() / row,
                 y.len()
             )));
+        }
+        if u32::try_from(y.len()).is_err() {
+            return Err(DataError::malformed("more than 2^32 samples"));
         }
         let seen = y.iter().max().map_or(0, |&max| max as usize + 1);
         let classes = classes.unwrap_or(seen);

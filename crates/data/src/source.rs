@@ -184,13 +184,16 @@ pub(crate) fn hold_out(data: &Data, train: &Samples, seed: u64) -> Result<(Vec<u
     let count = held_out(data.validation, train.len())?;
     let classes = data.stratify.then_some(&train.y[..]);
     let key = Key::new(seed, Purpose::Split).with(0);
-    split::hold_out(train.len(), count, classes, key)
+    Ok(split::hold_out(train.len(), count, classes, key))
 }
 
 /// The key that deals samples out to shards.
 pub(crate) fn shard_key(seed: u64) -> Key {
     Key::new(seed, Purpose::Split).with(1)
 }
+
+/// A larger label is taken for a mistake: something is allocated for every class.
+const MOST_CLASSES: usize = 1_000_000;
 
 /// What a source is, by its name.
 pub(crate) enum Source {
@@ -255,6 +258,14 @@ fn built_in() -> Result<(Samples, Option<Samples>)> {
 
 /// What the classes are called: as the run file says, else as the dataset knows, else by number.
 fn labels(data: &Data, classes: usize) -> Result<Vec<String>> {
+    if classes > MOST_CLASSES {
+        return Err(DataError::malformed(format!(
+            "a label is {}; labels number the classes from 0, and at most {MOST_CLASSES} are \
+             understood",
+            classes - 1
+        ))
+        .in_place(&data.from));
+    }
     if let Some(labels) = &data.labels {
         if labels.len() < classes {
             return Err(DataError::Impossible(format!(

@@ -37,19 +37,15 @@ pub(crate) fn hold_out(
     count: usize,
     labels: Option<&[u32]>,
     key: Key,
-) -> Result<(Vec<u32>, Vec<u32>)> {
-    if count >= n && count > 0 {
-        return Err(DataError::Impossible(format!(
-            "`validation` would hold out {count} of {n} training samples and leave none to train on"
-        )));
-    }
+) -> (Vec<u32>, Vec<u32>) {
+    assert!(count <= n, "only what is there can be held out");
     let order = order(n, labels, key);
     let mut taken = vec![false; n];
     for i in 0..count {
         let position = (i as u128 * n as u128 / count as u128) as usize;
         taken[order[position] as usize] = true;
     }
-    Ok((0..n as u32).partition(|&index| !taken[index as usize]))
+    (0..n as u32).partition(|&index| !taken[index as usize])
 }
 
 /// `0..n` in random order, or class after class and random within each.
@@ -123,7 +119,7 @@ mod tests {
         ) {
             let n = labels.len();
             let count = (share * n as f64) as usize;
-            let (kept, taken) = hold_out(n, count, stratify.then_some(&labels), key(seed)).unwrap();
+            let (kept, taken) = hold_out(n, count, stratify.then_some(&labels), key(seed));
             prop_assert_eq!(taken.len(), count);
             let mut all = [kept, taken.clone()].concat();
             all.sort_unstable();
@@ -150,13 +146,11 @@ mod tests {
         );
         assert_eq!(plain.unwrap(), [vec![5, 6, 2], vec![3, 0], vec![1, 4]]);
         assert_eq!(stratified.unwrap(), [vec![4, 1, 5], vec![3, 0], vec![2, 6]]);
-        assert_eq!(hold_out(7, 3, None, key(0)).unwrap().1, [0, 1, 5]);
+        assert_eq!(hold_out(7, 3, None, key(0)).1, [0, 1, 5]);
     }
 
     #[test]
-    fn nothing_to_train_on_is_an_error() {
-        assert!(hold_out(10, 10, None, key(0)).is_err());
-        assert!(hold_out(10, 0, None, key(0)).unwrap().1.is_empty());
+    fn more_shards_than_samples_are_an_error() {
         let error = split(3, 4, None, key(0)).unwrap_err().to_string();
         assert!(
             error.contains("3 samples cannot be split into 4 shards"),

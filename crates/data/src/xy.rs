@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::error::{DataError, Result};
 use crate::folder::{classes_of, with_channel};
 use crate::npz::{Archive, Kind};
-use crate::samples::Samples;
+use crate::samples::{Samples, View};
 use crate::source::Whole;
 
 /// The names of an array of samples and an array of labels.
@@ -95,5 +95,13 @@ fn half_facts(
 fn half(archive: &mut Archive<BufReader<File>>, path: &Path, names: Names) -> Result<Samples> {
     let (shape, _, labels) = half_facts(archive, path, names)?;
     let values = archive.array(names.0)?.values;
+    if let View::F32(floats) = values.view()
+        && let Some(place) = floats.iter().position(|value| !value.is_finite())
+    {
+        let problem = format!("element {place} is {}; replace it", floats[place]);
+        return Err(DataError::malformed(problem)
+            .in_place(names.0)
+            .in_file(path));
+    }
     Samples::new(shape, values, labels, None).map_err(|error| error.in_place(names.0).in_file(path))
 }

@@ -24,6 +24,7 @@ fn data(name: &str, mirror: Option<&Path>) -> Data {
 }
 
 /// MNIST, or a word on why not.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn mnist() -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/mnist");
     if !path.exists() {

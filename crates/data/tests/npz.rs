@@ -148,17 +148,16 @@ fn no_single_wrong_byte_panics_or_passes_as_other_samples() {
         for place in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[place] ^= 0x55;
-            // Names may change, and a header's text within its meaning; elements have a checksum.
-            if let Ok(arrays) = npz::read(&bytes, &Limits::default()) {
-                for ((_, array), (_, expected)) in arrays.iter().zip(&expected) {
-                    assert_eq!(array, expected, "{name} byte {place}");
-                }
+            // A name may change, and with it which arrays there are; elements have a checksum.
+            for (_, array) in npz::read(&bytes, &Limits::default()).unwrap_or_default() {
+                let known = expected.iter().any(|(_, expected)| *expected == array);
+                assert!(known, "{name} byte {place}");
             }
         }
     }
 }
 
-/// A zip with one stored entry of these bytes.
+/// A zip with one entry of these bytes.
 fn zipped(name: &str, bytes: &[u8]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default()
