@@ -138,15 +138,16 @@ fn fetch_file(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<()> {
     let part = cache.join(format!("{name}.part"));
-    let (mut reader, mut done) = match fs::metadata(&part).map(|part| part.len()) {
-        Ok(have) if have > 0 => match store.reader(name, have) {
-            Ok(reader) => (reader, have),
-            Err(_) => {
-                fs::remove_file(&part).map_err(DataError::io("remove", &part))?;
-                (store.reader(name, 0)?, 0)
-            }
-        },
-        _ => (store.reader(name, 0)?, 0),
+    let mut done = fs::metadata(&part).map_or(0, |part| part.len());
+    let mut reader = match store.reader(name, done) {
+        Err(_) if done > 0 => {
+            // What is here may be longer than the file. Only a server that has the file may say so.
+            let reader = store.reader(name, 0)?;
+            fs::remove_file(&part).map_err(DataError::io("remove", &part))?;
+            done = 0;
+            reader
+        }
+        other => other?,
     };
     let mut file = OpenOptions::new()
         .create(true)

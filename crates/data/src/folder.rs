@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{DataError, Result};
 use crate::idx;
 use crate::samples::{Samples, Values};
-use crate::source::Whole;
+use crate::source::{Whole, same_shape};
 
 /// The files as published: images and labels to train on, images and labels to test on.
 pub(crate) const FILES: [&str; 4] = [
@@ -58,10 +58,12 @@ impl Folder {
     /// What the folder holds, without reading images.
     pub(crate) fn facts(&self) -> Result<Whole> {
         let (shape, train) = self.train.facts()?;
-        let test = match &self.test {
-            Some(pair) => pair.facts()?.1,
-            None => Vec::new(),
-        };
+        let mut test = Vec::new();
+        if let Some(pair) = &self.test {
+            let test_shape;
+            (test_shape, test) = pair.facts()?;
+            same_shape(&shape, &test_shape, &pair.images)?;
+        }
         Ok(Whole {
             train: train.len(),
             test: test.len(),
@@ -73,8 +75,12 @@ impl Folder {
 
     /// Reads everything.
     pub(crate) fn load(&self) -> Result<(Samples, Option<Samples>)> {
+        let train = self.train.load()?;
         let test = self.test.as_ref().map(Pair::load).transpose()?;
-        Ok((self.train.load()?, test))
+        if let (Some(pair), Some(test)) = (&self.test, &test) {
+            same_shape(&train.shape, &test.shape, &pair.images)?;
+        }
+        Ok((train, test))
     }
 }
 

@@ -154,15 +154,6 @@ pub(crate) fn load_raw(
         Source::Folder(path) => Folder::open(&path)?.load()?,
         Source::Npz(path) => xy::load(&path)?,
     };
-    if let Some(test) = &test
-        && test.shape != train.shape
-    {
-        return Err(DataError::malformed(format!(
-            "has training samples of shape {:?} but test samples of shape {:?}",
-            train.shape, test.shape
-        ))
-        .in_place(&data.from));
-    }
     refuse_nothing(data, train.len())?;
     let seen = train
         .classes
@@ -245,6 +236,17 @@ fn known_facts(known: &Known) -> Whole {
         shape: known::SHAPE.to_vec(),
         classes: known.labels.len(),
         width: 1,
+    }
+}
+
+/// Both splits must be of one shape.
+pub(crate) fn same_shape(train: &[usize], test: &[usize], path: &Path) -> Result<()> {
+    match train == test {
+        true => Ok(()),
+        false => Err(DataError::malformed(format!(
+            "has training samples of shape {train:?}, but test samples of shape {test:?}"
+        ))
+        .in_file(path)),
     }
 }
 

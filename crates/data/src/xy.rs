@@ -9,7 +9,7 @@ use crate::error::{DataError, Result};
 use crate::folder::{classes_of, with_channel};
 use crate::npz::{Archive, Kind};
 use crate::samples::{Samples, View};
-use crate::source::Whole;
+use crate::source::{Whole, same_shape};
 
 /// The names of an array of samples and an array of labels.
 type Names = (&'static str, &'static str);
@@ -29,10 +29,12 @@ pub(crate) fn facts(path: &Path) -> Result<Whole> {
     let mut archive = Archive::open(path)?;
     let (train, test) = layout(&archive, path)?;
     let (shape, kind, labels) = half_facts(&mut archive, path, train)?;
-    let test_labels = match test {
-        Some(test) => half_facts(&mut archive, path, test)?.2,
-        None => Vec::new(),
-    };
+    let mut test_labels = Vec::new();
+    if let Some(test) = test {
+        let test_shape;
+        (test_shape, _, test_labels) = half_facts(&mut archive, path, test)?;
+        same_shape(&shape, &test_shape, path)?;
+    }
     Ok(Whole {
         train: labels.len(),
         test: test_labels.len(),
@@ -50,6 +52,9 @@ pub(crate) fn load(path: &Path) -> Result<(Samples, Option<Samples>)> {
     let test = test
         .map(|names| half(&mut archive, path, names))
         .transpose()?;
+    if let Some(test) = &test {
+        same_shape(&train.shape, &test.shape, path)?;
+    }
     Ok((train, test))
 }
 

@@ -115,6 +115,10 @@ fn folders_that_lack_or_confuse_are_refused() {
         error.contains("5 images") && error.contains("2 labels"),
         "{error}"
     );
+    let shapes = folder(USUAL);
+    let other = idx::write(&[2, 3, 3], &[0; 18]);
+    fs::write(shapes.path().join(USUAL[2]), other).unwrap();
+    assert!(error_of(&data(shapes.path())).contains("but test samples of shape [3, 3, 1]"));
     let none = folder(USUAL);
     fs::write(none.path().join(USUAL[0]), idx::write(&[0, 2, 3], &[])).unwrap();
     fs::write(none.path().join(USUAL[1]), idx::write(&[0], &[])).unwrap();

@@ -305,6 +305,16 @@ fn leftovers_of_something_else_are_thrown_away() {
 }
 
 #[test]
+fn what_was_downloaded_stays_when_the_server_is_away() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.folder()).unwrap();
+    let part = scene.folder().join("train-images-idx3-ubyte.gz.part");
+    fs::write(&part, [0; 1000]).unwrap();
+    scene.load("http://127.0.0.1:1/").unwrap_err();
+    assert_eq!(fs::metadata(part).unwrap().len(), 1000);
+}
+
+#[test]
 fn wrong_samples_are_never_accepted() {
     let scene = Scene::new();
     let server = scene.server();
