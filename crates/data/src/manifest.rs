@@ -172,7 +172,8 @@ impl Manifest {
         let x = archive.array("x")?.values;
         let samples = Samples::new(self.shape.clone(), x, y, Some(self.classes))
             .map_err(|error| error.in_file(&path))?;
-        if samples.len() != part.samples || samples.sha256() != part.sha256 {
+        let same = samples.len() == part.samples && samples.scale() == self.scale;
+        if !same || samples.sha256() != part.sha256 {
             return Err(DataError::malformed(
                 "is not the file that was prepared: its samples have another hash than the \
                  manifest says; remove the folder and prepare the data again",

@@ -37,6 +37,20 @@ pub struct Header {
     pub shape: Vec<usize>,
 }
 
+/// Numpy's names, in the order of [`Kind`].
+const NAMES: [(Kind, &str); 10] = [
+    (Kind::U8, "|u1"),
+    (Kind::U16, "<u2"),
+    (Kind::U32, "<u4"),
+    (Kind::U64, "<u8"),
+    (Kind::I8, "|i1"),
+    (Kind::I16, "<i2"),
+    (Kind::I32, "<i4"),
+    (Kind::I64, "<i8"),
+    (Kind::F32, "<f4"),
+    (Kind::F64, "<f8"),
+];
+
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 /// Elements become values in pieces of this many bytes.
@@ -56,21 +70,16 @@ impl Kind {
         }
     }
 
-    /// Reads numpy's name of it, such as `<f4`.
-    fn parse(descr: &str) -> Result<Kind> {
-        Ok(match descr {
-            "|u1" | "<u1" | "u1" => Kind::U8,
-            "|i1" | "<i1" | "i1" => Kind::I8,
-            "<u2" => Kind::U16,
-            "<u4" => Kind::U32,
-            "<u8" => Kind::U64,
-            "<i2" => Kind::I16,
-            "<i4" => Kind::I32,
-            "<i8" => Kind::I64,
-            "<f4" => Kind::F32,
-            "<f8" => Kind::F64,
-            _ => return Err(DataError::malformed(refusal(descr))),
-        })
+    /// Numpy's name of it.
+    fn name(self) -> &'static str {
+        NAMES[self as usize].1
+    }
+
+    fn parse(name: &str) -> Result<Kind> {
+        let found = NAMES.iter().find(|(_, known)| *known == name);
+        found
+            .map(|&(kind, _)| kind)
+            .ok_or_else(|| DataError::malformed(refusal(name)))
     }
 
     /// One element as a 64-bit float, exact but for 64-bit integers beyond 2^53.
@@ -228,22 +237,11 @@ impl Header {
 
     /// Everything before the elements, a multiple of 64 bytes long.
     pub(crate) fn write(&self, writer: &mut impl Write) -> std::io::Result<()> {
-        let descr = match self.kind {
-            Kind::U8 => "|u1",
-            Kind::I8 => "|i1",
-            Kind::U16 => "<u2",
-            Kind::U32 => "<u4",
-            Kind::U64 => "<u8",
-            Kind::I16 => "<i2",
-            Kind::I32 => "<i4",
-            Kind::I64 => "<i8",
-            Kind::F32 => "<f4",
-            Kind::F64 => "<f8",
-        };
         let sides: Vec<String> = self.shape.iter().map(usize::to_string).collect();
         let comma = if sides.len() == 1 { "," } else { "" };
         let mut text = format!(
-            "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+            "{{'descr': '{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+            self.kind.name(),
             sides.join(", ")
         );
         while (10 + text.len() + 1) % 64 != 0 {

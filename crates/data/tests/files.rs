@@ -257,9 +257,19 @@ fn manifests_nobody_should_believe_are_refused() {
         fs::write(&path, good.replace(from, to)).unwrap();
         assert!(open().contains(reason), "{}", open());
     }
-    fs::write(&path, good.replace("\"samples\": 1,", "\"samples\": 2,")).unwrap();
-    let manifest = Manifest::open(dest.path()).unwrap();
-    assert!(manifest.split(Split::Validation).is_err());
+    for (from, to) in [
+        ("\"samples\": 1,", "\"samples\": 2,"),
+        ("\"scale\": 0.003921569", "\"scale\": 1.0"),
+        (
+            "\"shape\": [\n    2,",
+            "\"shape\": [\n    9223372036854775807,",
+        ),
+    ] {
+        assert!(good.contains(from));
+        fs::write(&path, good.replace(from, to)).unwrap();
+        let manifest = Manifest::open(dest.path()).unwrap();
+        assert!(manifest.split(Split::Validation).is_err(), "{from}");
+    }
 }
 
 #[test]
