@@ -84,19 +84,42 @@ pub(crate) fn tanh(x: f32) -> f32 {
     if size < 0.625 { small } else { large }
 }
 
-/// The sum of `terms(i)` for i in `0..n`: [`LANES`] lanes side by side, then a balanced tree.
+/// The sum of a slice: [`LANES`] lanes side by side, then a balanced tree.
 #[inline(always)]
-pub(crate) fn sum(n: usize, terms: impl Fn(usize) -> f32) -> f32 {
+pub(crate) fn sum(values: &[f32]) -> f32 {
     let mut lanes = [0.0f32; LANES];
-    let whole = n - n % LANES;
-    for first in (0..whole).step_by(LANES) {
-        for (lane, total) in lanes.iter_mut().enumerate() {
-            *total += terms(first + lane);
+    let blocks = values.chunks_exact(LANES);
+    let rest = blocks.remainder();
+    for block in blocks {
+        for (lane, value) in lanes.iter_mut().zip(block) {
+            *lane += value;
         }
     }
-    for i in whole..n {
-        lanes[i - whole] += terms(i);
+    for (lane, value) in lanes.iter_mut().zip(rest) {
+        *lane += value;
     }
+    tree(lanes)
+}
+
+/// The sum of products, in the same order.
+#[inline(always)]
+pub(crate) fn dot(left: &[f32], right: &[f32]) -> f32 {
+    let mut lanes = [0.0f32; LANES];
+    let (left, right) = (left.chunks_exact(LANES), right.chunks_exact(LANES));
+    let rest = left.remainder().iter().zip(right.remainder());
+    for (left, right) in left.zip(right) {
+        for lane in 0..LANES {
+            lanes[lane] = left[lane].mul_add(right[lane], lanes[lane]);
+        }
+    }
+    for (lane, (left, right)) in lanes.iter_mut().zip(rest) {
+        *lane = left.mul_add(*right, *lane);
+    }
+    tree(lanes)
+}
+
+#[inline(always)]
+fn tree(mut lanes: [f32; LANES]) -> f32 {
     let mut width = LANES;
     while width > 1 {
         width /= 2;
@@ -148,8 +171,13 @@ mod tests {
 
     #[test]
     fn a_sum_takes_every_term_once() {
-        for n in [0, 1, 15, 16, 17, 1000] {
-            assert_eq!(sum(n, |i| i as f32), (n * n.saturating_sub(1) / 2) as f32);
+        for n in [0usize, 1, 15, 16, 17, 1000] {
+            let values: Vec<f32> = (0..n).map(|i| i as f32).collect();
+            assert_eq!(sum(&values), (n * n.saturating_sub(1) / 2) as f32);
+            assert_eq!(
+                dot(&values, &vec![2.0; n]),
+                (n * n.saturating_sub(1)) as f32
+            );
         }
     }
 }

@@ -47,6 +47,8 @@ struct State {
     work: UnsafeCell<Work>,
     /// One for each thread: whether it sleeps or is about to.
     asleep: Vec<AtomicBool>,
+    /// Threads that have started.
+    started: AtomicUsize,
     stop: AtomicBool,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -77,6 +79,7 @@ impl Pool {
                 parts: 0,
             }),
             asleep: (0..others).map(|_| AtomicBool::new(false)).collect(),
+            started: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
             panic: Mutex::new(None),
         });
@@ -89,6 +92,10 @@ impl Pool {
                     .expect("the system gives a thread")
             })
             .collect();
+        // A thread allocates as it starts. Afterwards nothing does.
+        while state.started.load(Acquire) < others {
+            std::thread::yield_now();
+        }
         Pool {
             state,
             threads,
@@ -181,6 +188,7 @@ fn pause(spins: &mut u32) {
 impl State {
     /// A thread's life: wait for an open gate, enter, take parts, leave.
     fn serve(&self, number: usize) {
+        self.started.fetch_add(1, Release);
         let mut served = 0;
         while let Some(open) = self.await_run(number, served) {
             if self

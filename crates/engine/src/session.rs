@@ -140,7 +140,8 @@ impl Session {
     /// # Panics
     /// When there are more samples than the program's batch.
     pub fn predict(&mut self, input: Input<'_>, n: usize) -> &[f32] {
-        self.forward(input, n, None);
+        let (program, mut run) = self.forward(input, n, None);
+        program.head.answer(&mut run);
         &self.values[self.program.head.y.range(n)]
     }
 
@@ -149,7 +150,7 @@ impl Session {
         optimizer.apply(&self.cpu, &mut self.weights, &self.gradients, rate, clip);
     }
 
-    /// Runs the operations and leaves the answers in their place.
+    /// Runs the operations. The head is next.
     fn forward(&mut self, input: Input<'_>, n: usize, noise: Option<Noise>) -> (&Program, Run<'_>) {
         let program = &self.program;
         assert!(
@@ -182,7 +183,6 @@ impl Session {
             for operation in &program.operations {
                 operation.forward(&mut run);
             }
-            program.head.answer(&mut run);
         }
         (program, run)
     }

@@ -4,3 +4,4 @@ pub(crate) mod gemm;
 pub(crate) mod plain;
 pub(crate) mod pooled;
 pub(crate) mod softmax;
+pub(crate) mod sparse;

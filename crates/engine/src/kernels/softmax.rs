@@ -1,41 +1,29 @@
 //! Softmax over a row. Sums run in the fixed lanes of [`math::sum`].
 
 use crate::math;
-use crate::simd::{Isa, Plain};
+use crate::simd::kernel;
 
-/// Logits become probabilities.
-pub(crate) fn forward(isa: Isa, row: &mut [f32]) {
-    isa.run(Plain(|| {
-        let top = largest(row);
+kernel! {
+    /// Logits become probabilities. Gives ln Σ e^z, from which the loss is made.
+    fn forward<'a>(row: &'a mut [f32]) -> f32 {
+        let top = row.iter().fold(f32::NEG_INFINITY, |top, &v| if v > top { v } else { top });
         for value in row.iter_mut() {
             *value = math::exp(*value - top);
         }
-        let total = math::sum(row.len(), |i| row[i]);
+        let total = math::sum(row);
         for value in row.iter_mut() {
             *value /= total;
         }
-    }));
+        top + math::ln(total)
+    }
 }
 
-/// From the gradient of the probabilities `y` to that of the logits.
-pub(crate) fn backward(isa: Isa, y: &[f32], d: &mut [f32]) {
-    isa.run(Plain(|| {
-        let mean = math::sum(y.len(), |i| y[i] * d[i]);
+kernel! {
+    /// From the gradient `d` of the probabilities `y` to that of the logits.
+    fn backward<'a>(y: &'a [f32], d: &'a mut [f32]) {
+        let mean = math::dot(y, d);
         for (d, y) in d.iter_mut().zip(y) {
             *d = y * (*d - mean);
         }
-    }));
-}
-
-/// ln Σ e^z.
-pub(crate) fn logarithm_of_sum(isa: Isa, logits: &[f32]) -> f32 {
-    isa.run(Plain(|| {
-        let top = largest(logits);
-        top + math::ln(math::sum(logits.len(), |i| math::exp(logits[i] - top)))
-    }))
-}
-
-fn largest(row: &[f32]) -> f32 {
-    row.iter()
-        .fold(f32::NEG_INFINITY, |top, &v| if v > top { v } else { top })
+    }
 }

@@ -4,7 +4,6 @@ use spec::Activation;
 
 use super::{Run, disjoint, parts_for};
 use crate::kernels::{plain, softmax};
-use crate::math;
 use crate::program::{Activate, Operation};
 use crate::share::{Cut, portion};
 
@@ -20,12 +19,12 @@ impl Activate {
         run.cpu
             .each(parts, Cut::new(y, n, parts), |_, y| match self.activation {
                 Activation::Linear => {}
-                Activation::Relu => plain::map(isa, y, math::relu),
-                Activation::Sigmoid => plain::map(isa, y, math::sigmoid),
-                Activation::Tanh => plain::map(isa, y, math::tanh),
-                Activation::Softmax => y
-                    .chunks_exact_mut(self.row)
-                    .for_each(|row| softmax::forward(isa, row)),
+                Activation::Relu => plain::relu(isa, y),
+                Activation::Sigmoid => plain::sigmoid(isa, y),
+                Activation::Tanh => plain::tanh(isa, y),
+                Activation::Softmax => y.chunks_exact_mut(self.row).for_each(|row| {
+                    softmax::forward(isa, row);
+                }),
             });
     }
 
@@ -46,9 +45,9 @@ impl Activate {
             let y = &y[samples.start * len..samples.end * len];
             match self.activation {
                 Activation::Linear => {}
-                Activation::Relu => plain::mask(isa, y, d),
-                Activation::Sigmoid => plain::map_with(isa, y, d, |y, d| d * (y * (1.0 - y))),
-                Activation::Tanh => plain::map_with(isa, y, d, |y, d| d * (1.0 - y * y)),
+                Activation::Relu => plain::relu_backward(isa, y, d),
+                Activation::Sigmoid => plain::sigmoid_backward(isa, y, d),
+                Activation::Tanh => plain::tanh_backward(isa, y, d),
                 Activation::Softmax => {
                     let rows = d.chunks_exact_mut(self.row).zip(y.chunks_exact(self.row));
                     rows.for_each(|(d, y)| softmax::backward(isa, y, d));

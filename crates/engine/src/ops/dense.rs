@@ -38,7 +38,7 @@ impl Dense {
         let Some(dy) = operation.dy else { return };
         if self.relu {
             let [y, dy] = disjoint(run.values, [operation.y.range(n), dy.range(n)]);
-            plain::mask(run.cpu.isa(), y, dy);
+            plain::relu_backward(run.cpu.isa(), y, dy);
         }
         if let Some(bias) = &self.bias {
             let db = &mut run.gradients[bias.clone()];

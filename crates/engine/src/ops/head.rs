@@ -25,17 +25,22 @@ const EPSILON: f32 = 1e-7;
 impl Head {
     /// The answers of the network: the softmax of the last values, or these as they are.
     pub(crate) fn answer(&self, run: &mut Run<'_>) {
-        if self.softmax {
-            let [x, y] = disjoint(run.values, [self.x.range(run.n), self.y.range(run.n)]);
-            y.copy_from_slice(x);
-            for row in y.chunks_exact_mut(self.y.len) {
-                softmax::forward(run.cpu.isa(), row);
-            }
+        for sample in 0..run.n {
+            self.answer_one(run, sample);
         }
     }
 
-    /// The loss of a batch whose answers are there, summed over its samples; and its gradient, as
-    /// reduced.
+    /// The answer to one sample; with a softmax also ln Σ e^z.
+    fn answer_one(&self, run: &mut Run<'_>, sample: usize) -> f32 {
+        if !self.softmax {
+            return 0.0;
+        }
+        let [x, y] = disjoint(run.values, [self.x.one(sample), self.y.one(sample)]);
+        y.copy_from_slice(x);
+        softmax::forward(run.cpu.isa(), y)
+    }
+
+    /// The answers and the loss of a batch, summed over its samples; and its gradient, as reduced.
     pub(crate) fn judge(&self, run: &mut Run<'_>, right: &Labels<'_>) -> Outcome {
         let scale = match self.reduction {
             Reduction::Mean => 1.0 / run.n as f32,
@@ -46,20 +51,17 @@ impl Head {
         for (sample, &label) in right.labels.iter().enumerate() {
             let label = label as usize;
             assert!(label < classes, "label {label} of {classes} classes");
-            let place = |start: usize| start + sample * classes..start + (sample + 1) * classes;
-            let x = &run.values[place(self.x.offset)];
-            let y = &run.values[place(self.y.offset)];
+            let logarithm = self.answer_one(run, sample);
+            let y = &run.values[self.y.one(sample)];
             outcome.loss += f64::from(if self.softmax {
-                softmax::logarithm_of_sum(run.cpu.isa(), x) - x[label]
+                logarithm - run.values[self.x.one(sample)][label]
             } else {
-                let total = math::sum(classes, |i| clip(y[i]));
-                math::ln(total) - math::ln(clip(y[label]))
+                math::ln(clipped_sum(y)) - math::ln(clip(y[label]))
             });
             outcome.correct += u32::from(largest(y) == label);
             outcome.samples += 1;
             if let (true, Some(dx)) = (right.gradient, self.dx) {
-                let ranges = [place(self.y.offset), place(dx.offset)];
-                let [y, dx] = disjoint(run.values, ranges);
+                let [y, dx] = disjoint(run.values, [self.y.one(sample), dx.one(sample)]);
                 self.gradient(y, dx, label, scale);
             }
         }
@@ -73,7 +75,7 @@ impl Head {
             }
             dx[label] = (y[label] - 1.0) * scale;
         } else {
-            let share = scale / math::sum(y.len(), |i| clip(y[i]));
+            let share = scale / clipped_sum(y);
             for (i, (dx, &y)) in dx.iter_mut().zip(y).enumerate() {
                 let right = if i == label { scale / clip(y) } else { 0.0 };
                 let passes = (EPSILON..=1.0 - EPSILON).contains(&y);
@@ -81,6 +83,10 @@ impl Head {
             }
         }
     }
+}
+
+fn clipped_sum(probabilities: &[f32]) -> f32 {
+    probabilities.iter().map(|&p| clip(p)).sum()
 }
 
 fn clip(probability: f32) -> f32 {

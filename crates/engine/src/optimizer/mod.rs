@@ -6,9 +6,8 @@
 mod rules;
 
 use crate::cpu::Cpu;
-use crate::math;
+use crate::kernels::plain;
 use crate::share::{Cut, portion};
-use crate::simd::Plain;
 use rules::Rule;
 use spec::Clip;
 
@@ -139,7 +138,7 @@ impl Optimizer {
                 for (block, square) in portion(blocks, parts, part).zip(squares) {
                     let end = ((block + 1) * BLOCK).min(gradients.len());
                     let g = &gradients[block * BLOCK..end];
-                    *square = cpu.run(Plain(|| math::sum(g.len(), |i| g[i] * g[i])));
+                    *square = plain::square_sum(cpu.isa(), g);
                 }
             },
         );

@@ -20,6 +20,12 @@ impl Place {
     pub(crate) fn range(&self, n: usize) -> std::ops::Range<usize> {
         self.offset..self.offset + n * self.len
     }
+
+    /// The range of one sample.
+    pub(crate) fn one(&self, sample: usize) -> std::ops::Range<usize> {
+        let start = self.offset + sample * self.len;
+        start..start + self.len
+    }
 }
 
 /// Operations with places.

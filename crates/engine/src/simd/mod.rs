@@ -120,14 +120,30 @@ impl Isa {
     }
 }
 
-/// A closure as a kernel, for loops that the compiler turns into vector code.
-pub(crate) struct Plain<F>(pub(crate) F);
+/// Makes a function a [`Kernel`]: `fn name(isa, …)` runs the body compiled for that instruction set.
+/// References in its parameters have the lifetime `'a`. What the body calls must be inlined, or it
+/// would run without the instructions.
+macro_rules! kernel {
+    ($(#[$meta:meta])* fn $name:ident<'a>($($field:ident: $type:ty),* $(,)?) $(-> $output:ty)? $body:block) => {
+        $(#[$meta])*
+        pub(crate) fn $name<'a>(isa: $crate::simd::Isa, $($field: $type),*) $(-> $output)? {
+            struct Work<'a> {
+                $($field: $type,)*
+                life: std::marker::PhantomData<&'a ()>,
+            }
+            impl<'a> $crate::simd::Kernel for Work<'a> {
+                type Output = kernel!(@output $($output)?);
 
-impl<T, F: FnOnce() -> T> Kernel for Plain<F> {
-    type Output = T;
-
-    #[inline(always)]
-    fn run<S: Simd>(self) -> T {
-        (self.0)()
-    }
+                #[inline(always)]
+                fn run<S: $crate::simd::Simd>(self) -> Self::Output {
+                    let Work { $($field,)* life: _ } = self;
+                    $body
+                }
+            }
+            isa.run(Work { $($field,)* life: std::marker::PhantomData })
+        }
+    };
+    (@output) => { () };
+    (@output $output:ty) => { $output };
 }
+pub(crate) use kernel;

@@ -65,7 +65,7 @@ impl Conv {
             let mut dx = dx.chunks_exact_mut(x_len);
             for (sample, dy) in portion(n, parts, part).zip(dy.chunks_exact_mut(y_len)) {
                 if self.relu {
-                    plain::mask(isa, &y[sample * y_len..][..y_len], dy);
+                    plain::relu_backward(isa, &y[sample * y_len..][..y_len], dy);
                 }
                 let x = padded(window, &x[sample * x_len..][..x_len], copy);
                 self.add_weight_gradient(isa, x, dy, partial);

@@ -102,7 +102,7 @@ impl Conv {
                 channels: self.filters(),
                 relu: self.relu,
             };
-            pooled::largest(isa, &pair, y, choices);
+            pooled::largest(isa, pair, y, choices);
         }
     }
 }

@@ -9,7 +9,8 @@
 //! Against dense products this leaves out three quarters of the work always, and more with dropout.
 
 use super::{Scratch, add_partials, chunks, cut_scratch, padded, source};
-use crate::kernels::{plain, pooled};
+use crate::kernels::plain;
+use crate::kernels::sparse::{InputGradient, Lines, Sparse, WeightGradient};
 use crate::ops::{Run, disjoint};
 use crate::program::{Conv, Operation};
 use crate::share::{Cut, portion};
@@ -60,49 +61,61 @@ impl Conv {
                     &choices[sample * y_len..][..y_len],
                 );
                 let x = padded(window, &x[sample * x_len..][..x_len], copy);
-                pooled::add_weight_gradient(isa, &sparse, x, dw);
-                if !db.is_empty() {
-                    pooled::add_bias_gradient(&sparse, db);
-                }
+                isa.run(WeightGradient {
+                    sparse,
+                    picture: x,
+                    dw,
+                    db,
+                });
                 if let Some(dx) = dx.next() {
-                    self.pooled_input_gradient(isa, &sparse, turned, (frame, dx));
+                    self.pooled_input_gradient(isa, sparse, turned, (frame, dx));
                 }
             }
         });
         self.pooled_finish(run, need, parts);
     }
 
-    fn sparse<'a>(&self, gradient: &'a [f32], choices: &'a [u8]) -> pooled::Sparse<'a> {
+    fn sparse<'a>(&self, gradient: &'a [f32], choices: &'a [u8]) -> Sparse<'a> {
         let window = &self.window;
         let source = source(window);
-        pooled::Sparse {
+        Sparse {
             gradient,
             choices,
             filters: self.filters(),
             width: window.output.width / 2,
             across: window.stride[1] * source.channels,
             down: window.stride[0] * source.row(),
-            lines: window.height,
-            line: window.row(),
-            row: source.row(),
+            window: Lines {
+                count: window.height,
+                len: window.row(),
+                row: source.row(),
+            },
         }
     }
 
     fn pooled_input_gradient(
         &self,
         isa: Isa,
-        sparse: &pooled::Sparse<'_>,
+        sparse: Sparse<'_>,
         turned: &[f32],
         (frame, dx): (&mut [f32], &mut [f32]),
     ) {
         let window = &self.window;
         if frame.is_empty() {
             dx.fill(0.0);
-            pooled::add_input_gradient(isa, sparse, turned, dx);
+            isa.run(InputGradient {
+                sparse,
+                kernel: turned,
+                dx,
+            });
             return;
         }
         frame.fill(0.0);
-        pooled::add_input_gradient(isa, sparse, turned, frame);
+        isa.run(InputGradient {
+            sparse,
+            kernel: turned,
+            dx: &mut *frame,
+        });
         let (row, width) = (window.input.row(), window.padded().row());
         let first = window.before[0] * width + window.before[1] * window.input.channels;
         for (y, line) in dx.chunks_exact_mut(row).enumerate() {

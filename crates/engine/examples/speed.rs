@@ -1,0 +1,106 @@
+//! Trains the two built-in networks on random data and prints the speed.
+//!
+//! `cargo run --release -p trainyard-engine --example speed -- [mlp|cnn|all] [threads] [isa] [rounds]`
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a measurement reads the clock and prints"
+)]
+
+#[path = "../tests/support/networks.rs"]
+mod networks;
+
+use std::time::Instant;
+
+use engine::{Cpu, Input, Isa, Noise, Optimizer, Program, Session};
+use model::Graph;
+use random::{Key, Purpose};
+use spec::{Loss, LossName, Reduction};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let word =
+        |i: usize, default: &str| arguments.get(i).map_or(default.to_string(), String::clone);
+    let threads = word(1, "2").parse().expect("a number of threads");
+    let isa = match &word(2, "best")[..] {
+        "avx512" => Isa::Avx512,
+        "avx2" => Isa::Avx2,
+        "portable" => Isa::Portable,
+        _ => Isa::detect(),
+    };
+    let rounds = word(3, "5").parse().expect("a number of rounds");
+    let cpu = Cpu::new(threads, isa);
+    let which = word(0, "all");
+    for _ in 0..rounds {
+        if which != "cnn" {
+            measure("mnist-mlp", &networks::mnist_mlp(), (20, 4000), &cpu);
+        }
+        if which != "mlp" {
+            measure("mnist-cnn", &networks::mnist_cnn(), (100, 60), &cpu);
+        }
+    }
+}
+
+/// Prints steps and samples a second: the mean of all steps, and the best tenth of them.
+fn measure(name: &str, graph: &Graph, (batch, steps): (usize, u64), cpu: &Cpu) {
+    let loss = Loss {
+        name: LossName::SparseCategoricalCrossentropy,
+        reduction: Reduction::Mean,
+    };
+    let program = Program::training(graph, loss, batch).expect("a network of classes");
+    let megabytes = program.memory().total() as f64 / 1e6;
+    let mut session = Session::new(program, cpu.clone());
+    let key = Key::new(0, Purpose::Synthetic);
+    for (i, weight) in session.weights_mut().iter_mut().enumerate() {
+        *weight = (key.uniform(i as u64) - 0.5) * 0.1;
+    }
+    let adam = spec::Optimizer::Adam(spec::Adam::default());
+    let mut optimizer = Optimizer::new(adam, graph.parameter_count());
+    let len = batch * graph.input_shape().iter().product::<usize>();
+    let x: Vec<u8> = (0..len as u64).map(|i| key.bits(i) as u8).collect();
+    let y: Vec<u32> = (0..batch as u64).map(|i| key.below(i, 10) as u32).collect();
+    let busy = processor_seconds();
+    let mut times: Vec<f64> = (0..steps)
+        .map(|step| {
+            let start = Instant::now();
+            let input = Input::Bytes {
+                x: &x,
+                scale: 1.0 / 255.0,
+            };
+            session.gradient(
+                input,
+                &y,
+                Noise {
+                    seed: 0,
+                    rank: 0,
+                    step,
+                },
+            );
+            session.update(&mut optimizer, 1e-5, None);
+            start.elapsed().as_secs_f64()
+        })
+        .collect();
+    let busy = (processor_seconds() - busy) / steps as f64;
+    let mean = times.iter().sum::<f64>() / steps as f64;
+    times.sort_by(f64::total_cmp);
+    let best = times[times.len() / 10];
+    let samples = batch as f64;
+    println!(
+        "{name} {cpu:?}: mean {:.0} steps/s, {:.0} samples/s; best tenth {:.0} steps/s, {:.0} samples/s; caller busy {:.0} µs a step; {megabytes:.1} MB",
+        1.0 / mean,
+        samples / mean,
+        1.0 / best,
+        samples / best,
+        busy * 1e6,
+    );
+}
+
+/// Processor time of the calling thread: with one thread, a measure that other programs disturb less.
+fn processor_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text
+        .split(' ')
+        .next()
+        .and_then(|word| word.parse::<f64>().ok());
+    nanoseconds.unwrap_or(0.0) / 1e9
+}

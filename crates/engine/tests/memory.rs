@@ -1,0 +1,92 @@
+//! A session allocates exactly what its program says, and a step nothing.
+//!
+//! One test in one file: the counting allocator sees the whole process.
+#![expect(unsafe_code, reason = "a global allocator that counts")]
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+use engine::{Clip, Cpu, Input, Isa, Noise, Optimizer, Program, Session};
+use spec::Reduction;
+use support::{labels, loss, networks};
+
+struct Counting;
+
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: the system's allocator does the work.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        BYTES.fetch_add(layout.size(), SeqCst);
+        CALLS.fetch_add(1, SeqCst);
+        // SAFETY: by the contract, passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: by the contract, passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn memory_is_as_planned_and_a_step_allocates_nothing() {
+    for (graph, batch) in [(networks::mnist_mlp(), 20), (networks::mnist_cnn(), 12)] {
+        for threads in [1, 2] {
+            let cpu = Cpu::new(threads, Isa::detect());
+            let adam = spec::Optimizer::Adam(spec::Adam::default());
+            let training = Program::training(&graph, loss(Reduction::Mean), batch).unwrap();
+            let planned = training.memory().total();
+            let before = BYTES.load(SeqCst);
+            let mut session = Session::new(training, cpu.clone());
+            assert_eq!(BYTES.load(SeqCst) - before, planned, "a training session");
+
+            let before = BYTES.load(SeqCst);
+            let mut optimizer = Optimizer::new(adam, graph.parameter_count());
+            let slots = Optimizer::memory(adam, graph.parameter_count());
+            let got = BYTES.load(SeqCst) - before;
+            assert!(
+                got >= slots && got < slots + 1000,
+                "an optimizer: {got}, not {slots}"
+            );
+
+            let answering = Program::inference(&graph, batch).unwrap();
+            let smaller = answering.memory().total();
+            let before = BYTES.load(SeqCst);
+            let mut other = Session::new(answering, cpu);
+            assert_eq!(
+                BYTES.load(SeqCst) - before,
+                smaller,
+                "a session for answers"
+            );
+            assert!(smaller < planned);
+
+            let x = vec![7u8; batch * 784];
+            let y = labels(0, batch, 10);
+            let calls = CALLS.load(SeqCst);
+            for step in 0..3 {
+                // The last batch of an epoch is smaller.
+                let n = if step == 2 { batch - 3 } else { batch };
+                let input = Input::Bytes {
+                    x: &x[..n * 784],
+                    scale: 1.0 / 255.0,
+                };
+                let noise = Noise {
+                    step,
+                    ..Noise::default()
+                };
+                session.gradient(input, &y[..n], noise);
+                session.update(&mut optimizer, 0.001, Some(Clip::Norm(1.0)));
+                session.evaluate(input, &y[..n]);
+                other.predict(input, n);
+            }
+            assert_eq!(CALLS.load(SeqCst), calls, "{threads} threads");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The optimizers against Keras' formulas in f64, fed the same gradients; and clipping.
+
+mod support;
+
+use engine::{Clip, Cpu, Isa, Optimizer};
+use spec::{Adam, Rmsprop, Sgd};
+use support::{bits, every_cpu, uniform};
+
+const LEN: usize = 20_011;
+
+/// One element's state in f64.
+#[derive(Clone, Copy, Default)]
+struct Element {
+    w: f64,
+    first: f64,
+    second: f64,
+}
+
+fn sgd(rule: Sgd, e: &mut Element, g: f64, rate: f64) {
+    let momentum = f64::from(rule.momentum);
+    if momentum == 0.0 {
+        e.w -= rate * g;
+        return;
+    }
+    e.first = momentum * e.first - rate * g;
+    e.w += if rule.nesterov {
+        momentum * e.first - rate * g
+    } else {
+        e.first
+    };
+}
+
+fn adam(rule: Adam, e: &mut Element, (g, rate, step): (f64, f64, i32)) {
+    let (beta_1, beta_2) = (f64::from(rule.beta_1), f64::from(rule.beta_2));
+    e.first += (g - e.first) * (1.0 - beta_1);
+    e.second += (g * g - e.second) * (1.0 - beta_2);
+    let alpha = rate * (1.0 - beta_2.powi(step)).sqrt() / (1.0 - beta_1.powi(step));
+    e.w -= e.first * alpha / (e.second.sqrt() + f64::from(rule.epsilon));
+}
+
+fn rmsprop(rule: Rmsprop, e: &mut Element, g: f64, rate: f64) {
+    let rho = f64::from(rule.rho);
+    e.first = rho * e.first + (1.0 - rho) * g * g;
+    let increment = rate * g / (e.first + f64::from(rule.epsilon)).sqrt();
+    if rule.momentum == 0.0 {
+        e.w -= increment;
+    } else {
+        e.second = f64::from(rule.momentum) * e.second + increment;
+        e.w -= e.second;
+    }
+}
+
+fn rules() -> Vec<spec::Optimizer> {
+    let sgd = |momentum, nesterov| {
+        spec::Optimizer::Sgd(Sgd {
+            learning_rate: 0.01,
+            momentum,
+            nesterov,
+        })
+    };
+    let rmsprop = |momentum| {
+        spec::Optimizer::Rmsprop(Rmsprop {
+            momentum,
+            ..Rmsprop::default()
+        })
+    };
+    vec![
+        sgd(0.0, false),
+        sgd(0.9, false),
+        sgd(0.9, true),
+        spec::Optimizer::Adam(Adam::default()),
+        rmsprop(0.0),
+        rmsprop(0.8),
+    ]
+}
+
+fn gradients(step: u64) -> Vec<f32> {
+    uniform(step + 50, LEN, 0.1)
+}
+
+#[test]
+fn ten_steps_agree_with_the_formulas_in_f64() {
+    for rule in rules() {
+        let cpu = Cpu::new(2, Isa::detect());
+        let mut weights = uniform(1, LEN, 1.0);
+        let start = weights.iter().map(|&w| Element {
+            w: f64::from(w),
+            ..Element::default()
+        });
+        let mut elements: Vec<Element> = start.collect();
+        let mut optimizer = Optimizer::new(rule, LEN);
+        for step in 0..10 {
+            // The rate is the caller's, changing from step to step as a schedule's would.
+            let rate = rule.learning_rate() * (1.0 - step as f32 / 20.0);
+            let gradients = gradients(step);
+            optimizer.apply(&cpu, &mut weights, &gradients, rate, None);
+            for (element, &g) in elements.iter_mut().zip(&gradients) {
+                let (g, rate) = (f64::from(g), f64::from(rate));
+                match rule {
+                    spec::Optimizer::Sgd(rule) => sgd(rule, element, g, rate),
+                    spec::Optimizer::Adam(rule) => adam(rule, element, (g, rate, step as i32 + 1)),
+                    spec::Optimizer::Rmsprop(rule) => rmsprop(rule, element, g, rate),
+                }
+            }
+        }
+        for (w, element) in weights.iter().zip(&elements) {
+            assert!(
+                (f64::from(*w) - element.w).abs() < 2e-6,
+                "{rule:?}: {w}, not {}",
+                element.w
+            );
+        }
+    }
+}
+
+#[test]
+fn a_restored_optimizer_goes_on_with_the_same_bits() {
+    for rule in rules() {
+        let cpu = Cpu::new(1, Isa::detect());
+        let mut straight = (Optimizer::new(rule, LEN), uniform(1, LEN, 1.0));
+        for step in 0..6 {
+            straight
+                .0
+                .apply(&cpu, &mut straight.1, &gradients(step), 0.01, None);
+        }
+        let mut first = (Optimizer::new(rule, LEN), uniform(1, LEN, 1.0));
+        for step in 0..3 {
+            first
+                .0
+                .apply(&cpu, &mut first.1, &gradients(step), 0.01, None);
+        }
+        let mut second = Optimizer::new(rule, LEN);
+        second.restore(first.0.slots().to_vec(), first.0.steps());
+        for step in 3..6 {
+            second.apply(&cpu, &mut first.1, &gradients(step), 0.01, None);
+        }
+        assert_eq!(bits(&first.1), bits(&straight.1), "{rule:?}");
+    }
+}
+
+#[test]
+fn clipping_bounds_the_norm_or_each_value() {
+    let rule = spec::Optimizer::Sgd(Sgd::default());
+    let cpu = Cpu::new(2, Isa::detect());
+    let gradients = gradients(0);
+    let step = |clip: Clip| {
+        let mut weights = vec![0.0; LEN];
+        Optimizer::new(rule, LEN).apply(&cpu, &mut weights, &gradients, 1.0, Some(clip));
+        weights
+    };
+    let norm = |values: &[f32]| {
+        values
+            .iter()
+            .map(|&v| f64::from(v).powi(2))
+            .sum::<f64>()
+            .sqrt()
+    };
+    let whole = norm(&gradients);
+    assert!((norm(&step(Clip::Norm(0.5))) - 0.5).abs() < 1e-6);
+    assert!((norm(&step(Clip::Norm(100.0))) - whole).abs() < 1e-6 * whole);
+    for (w, g) in step(Clip::Value(0.03)).iter().zip(&gradients) {
+        assert_eq!(-w, g.clamp(-0.03, 0.03));
+    }
+}
+
+#[test]
+fn updates_give_the_same_bits_everywhere() {
+    for rule in rules() {
+        let results: Vec<_> = every_cpu()
+            .iter()
+            .map(|cpu| {
+                let mut weights = uniform(1, LEN, 1.0);
+                let mut optimizer = Optimizer::new(rule, LEN);
+                for step in 0..3 {
+                    let clip = Some(Clip::Norm(1.5));
+                    optimizer.apply(cpu, &mut weights, &gradients(step), 0.01, clip);
+                }
+                bits(&weights)
+            })
+            .collect();
+        assert!(
+            results.iter().all(|result| *result == results[0]),
+            "{rule:?}"
+        );
+    }
+}
