@@ -4,7 +4,7 @@
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/trainyard"
 export CARGO_TARGET_DIR="$cache/ci-target"
 export CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never
-export PATH="$cache/tools/bin:$PATH"
+export PATH="$cache/tools/bin:$PATH" TRAINYARD_TESTBED="$cache"
 
 if [ -z "${TRAINYARD_CI_SCRATCH:-}" ]; then
   TRAINYARD_CI_SCRATCH=$(mktemp -d)

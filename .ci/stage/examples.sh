@@ -21,9 +21,9 @@ settings() {
 # least FILE: the test accuracy to be reached.
 least() {
   case $(basename "$1") in
-    01-*) echo 0.97 ;;
-    02-*) echo 0.97 ;;
-    *) echo 0.9 ;;
+    01-* | 02-*) echo 0.97 ;;
+    03-*) echo 0.85 ;; # 200 steps are its point, not its accuracy
+    *) echo 0.93 ;;
   esac
 }
 
