@@ -40,19 +40,21 @@ def flatten() -> dict:
 
 
 def builtin() -> list[dict]:
-    """The built-in networks without dropout. The summed loss has fewer hidden units only to keep
-    the recording small."""
+    """The built-in networks without dropout: `network` is how a run file asks for what `layers`
+    spell out. The summed loss has few hidden units only to keep the recording small."""
     def mlp(hidden: int) -> list[dict]:
         return [dense(hidden, "relu"), dense(10, "softmax")]
 
     cnn = [conv(32, [3, 3], "relu"), conv(64, [3, 3], "relu"), pool([2, 2]), flatten(),
            dense(10, "softmax")]
     return [
-        case("mnist-mlp", [784], mlp(100), input="bytes", batch=16, network="mnist-mlp"),
-        case("mnist-mlp-sum", [784], mlp(10), input="bytes", batch=16, reduction="sum"),
+        case("mnist-mlp", [784], mlp(100), input="bytes", batch=16, network={"name": "mnist-mlp"}),
+        case("mnist-mlp-sum", [784], mlp(10), input="bytes", batch=16, reduction="sum",
+             network={"name": "mnist-mlp", "hidden_units": 10}),
         # With this salt no sum before a ReLU, and no two in a pool, are so close that rounding
         # decides which way the gradient goes.
-        case("mnist-cnn", [28, 28, 1], cnn, input="bytes", network="mnist-cnn", salt=100),
+        case("mnist-cnn", [28, 28, 1], cnn, input="bytes", salt=100,
+             network={"name": "mnist-cnn", "dropout": [0, 0]}),
     ]
 
 
