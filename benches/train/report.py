@@ -32,8 +32,9 @@ def table(setting: Setting, scores: list[Score]) -> str:
 
 def document(tables: list[str], facts: dict[str, str]) -> str:
     """The whole result with what is needed to repeat it."""
+    system = f"{platform.system()} {platform.release()}"
     facts = {
-        "machine": f"{cpu_model()} ({instruction_set()}), {os.cpu_count()} cores, {platform.system()} {platform.release()}",
+        "machine": f"{cpu_model()} ({instruction_set()}), {os.cpu_count()} cores, {system}",
         "commit": commit(), "Python": platform.python_version(), **facts,
     }
     listed = [f"- {name}: {value}" for name, value in facts.items()]
@@ -57,8 +58,8 @@ def instruction_set() -> str:
 
 def commit() -> str:
     def git(*arguments: str) -> str:
-        here = pathlib.Path(__file__).parent
-        return subprocess.run(["git", "-C", here, *arguments], capture_output=True, text=True, check=False).stdout.strip()
+        command = ["git", "-C", pathlib.Path(__file__).parent, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
     changed = " with local changes" if git("status", "--porcelain", "--untracked-files=no") else ""
     return git("rev-parse", "--short", "HEAD") + changed

@@ -26,9 +26,11 @@ class Binary:
     def run(self, *arguments: str) -> str:
         if self.path is None:
             raise Skip("no binary was named")
-        done = subprocess.run([self.path, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT)
+        done = subprocess.run([self.path, *arguments], cwd=self.folder, capture_output=True, text=True,
+                              timeout=TIMEOUT)
         if done.returncode:
-            raise AssertionError(f"trainyard {' '.join(arguments)} exited {done.returncode}: {done.stderr.strip()[-500:]}")
+            words, told = " ".join(arguments), done.stderr.strip()[-500:]
+            raise AssertionError(f"trainyard {words} exited {done.returncode}: {told}")
         return done.stdout
 
     @functools.cached_property

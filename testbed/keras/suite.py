@@ -14,7 +14,7 @@ from check import run
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bin", type=pathlib.Path, help="the trainyard binary; without it, checks of its files are skipped")
+    parser.add_argument("--bin", type=pathlib.Path, help="our binary; without it, checks of its files are skipped")
     binary = parser.parse_args().bin
     if binary and not binary.is_file():
         parser.error(f"there is no binary at {binary}; build it with `cargo build --release`")
