@@ -1,9 +1,11 @@
 //! The project's own chores, kept in Rust so that they run wherever the project builds.
 //!
-//! `tidy` checks what the compiler cannot; `generate` writes the files that follow from the code.
+//! `test` runs all tests; `tidy` checks what the compiler cannot; `generate` writes the files that
+//! follow from the code.
 
 mod generate;
 mod output;
+mod test;
 mod tidy;
 mod tree;
 mod workspace;
@@ -16,6 +18,7 @@ use tree::Tree;
 const USAGE: &str = "\
 cargo xtask <chore>
 
+  test              run every test of the workspace, and say what was skipped
   tidy              check crate direction, sizes, names, leftovers, examples, links
   generate          write docs/reference from the code
   generate --check  fail, with a diff, where docs/reference is out of date
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
 /// Does one chore, and says whether all is well.
 fn run(words: &[&str]) -> Result<bool> {
     match words {
+        ["test", further @ ..] => test::test(further),
         ["tidy"] => tidy::tidy(&Tree::open()?),
         ["generate"] => generate::generate(generate::Mode::Write),
         ["generate", "--check"] => generate::generate(generate::Mode::Check),

@@ -24,7 +24,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn act(args: &Args) -> Result<(), Failure> {
-    model::Format::of(&args.savefile).or_usage()?;
+    Model::can_save(&args.savefile).or_usage()?;
     let shown = args.dir.display();
     let mut paths = vec![];
     for entry in std::fs::read_dir(&args.dir)

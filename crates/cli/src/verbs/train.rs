@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use engine::Cpu;
-use model::DataFacts;
+use model::{DataFacts, Model};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use spec::{Length, Train};
 use train::{Around, Clock, Ending, Event, Material, Origin, Settings, Trainer, fit};
@@ -45,7 +45,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
-    model::Format::of(&args.savemodel).or_usage()?;
+    Model::can_save(&args.savemodel).or_usage()?;
     let model = spec::Model::parse(&args.model).or_usage()?;
     let train = Train {
         length: Length::Epochs(args.epoch),
