@@ -79,7 +79,7 @@ def tensors(binary: Binary) -> None:
     found = read(binary.model)
     assert all(value.dtype == np.float32 for value in found.values())
     assert sum(value.size for value in found.values()) == 110_986, {n: v.shape for n, v in found.items()}
-    told = json.loads(binary.run("inspect", "model.safetensors", "--json"))["weights_sha256"]
+    told = json.loads(binary.run("inspect", str(binary.model), "--json"))["weights_sha256"]
     digest = hashlib.sha256(b"".join(value.tobytes() for value in in_order(found))).hexdigest()
     assert digest == told, f"inspect says {told}, the tensors hash to {digest}"
 
@@ -97,12 +97,11 @@ def predictions(real: SimpleNamespace, binary: Binary) -> None:
     ])
     keras.set_weights(in_order(read(binary.model)))
     pictures = np.load(binary.folder / "small.npz")["x"][..., None].astype(np.float32) / 255
-    ours = json.loads(binary.run("predict", "model.safetensors", "small.npz", "--json"))["predictions"]
+    ours = json.loads(binary.run("predict", str(binary.model), "small.npz", "--json"))["predictions"]
     near("the predictions", np.array(ours, np.float32), keras(pictures).numpy(), 1e-5)
 
 
 def evaluated(binary: Binary, save) -> None:
     name = f"{save.__name__}.npz"
-    binary.model  # trained once, for every check that wants it
     binary.write(name, save)
-    json.loads(binary.run("evaluate", "--modelpath", "model.safetensors", "--data", name, "--json"))
+    json.loads(binary.run("evaluate", "--modelpath", str(binary.model), "--data", name, "--json"))
