@@ -63,11 +63,13 @@ fn what_is_not_a_run_file_is_named() {
 
 #[test]
 fn memory_that_does_not_fit_names_what_would() {
-    let layers = "{layers: [Flatten, {Dense: {units: 200000, activation: relu}}, {Dense: {units: 10, activation: softmax}}]}";
+    let layer = "{Conv2D: {filters: 512, kernel_size: 1}}, ".repeat(60);
+    let layers =
+        format!("{{layers: [{layer}Flatten, {{Dense: {{units: 10, activation: softmax}}}}]}}");
     let file = SMALL
-        .replace("mnist-mlp", layers)
-        .replace("batch: 50", "batch: 65536");
-    refused(file, &["needs", "of memory"]);
+        .replace("mnist-mlp", &layers)
+        .replace("batch: 50", "batch: 5000");
+    refused(file, &["needs", "of memory", "`batch: ", "would fit"]);
 }
 
 #[test]
@@ -103,16 +105,16 @@ fn unknown_runs_tasks_and_verbs() {
 #[test]
 fn a_diverging_run_fails_and_says_what_to_do() {
     let yard = Yard::new();
-    yard.file("small.yaml", SMALL);
-    let args = [
-        "run",
-        "small.yaml",
+    let linear =
+        "{layers: [Flatten, {Dense: {units: 50}}, {Dense: {units: 10, activation: softmax}}]}";
+    yard.file("small.yaml", SMALL.replace("mnist-mlp", linear));
+    let sets = [
         "--set",
         "train.learning_rate=1000000",
         "--set",
         "train.optimizer=sgd",
     ];
-    let error = yard.fails(1, &args);
+    let error = yard.fails(1, &[&["run", "small.yaml"], &sets[..]].concat());
     assert!(
         error.contains("diverged") && error.contains("learning_rate"),
         "{error}"

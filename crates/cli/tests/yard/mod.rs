@@ -1,6 +1,7 @@
 //! A folder to run the real binary in.
 #![allow(
     dead_code,
+    unreachable_pub,
     clippy::allow_attributes,
     reason = "each test file uses a part of it"
 )]
@@ -96,6 +97,12 @@ impl Yard {
             .stderr(Stdio::null())
             .spawn()
             .expect("the binary starts")
+    }
+
+    /// The run that was made last, if any.
+    pub fn newest_run(&self) -> Option<String> {
+        let runs = self.json(&["ls", "--json"]);
+        Some(runs.as_array()?.last()?["run"].as_str()?.to_owned())
     }
 
     /// Every event of a run so far.

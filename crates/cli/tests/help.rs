@@ -1,0 +1,117 @@
+//! What a person meets first: help, examples, plans, completions.
+
+mod yard;
+
+use yard::{SMALL, Yard};
+
+const VERBS: [&str; 17] = [
+    "run",
+    "plan",
+    "init",
+    "ls",
+    "status",
+    "logs",
+    "report",
+    "stop",
+    "split",
+    "copy",
+    "train",
+    "aggregate",
+    "evaluate",
+    "predict",
+    "inspect",
+    "bench",
+    "completions",
+];
+
+#[test]
+fn every_verb_has_help_with_examples() {
+    let yard = Yard::new();
+    let overview = yard.ok(&["--help"]);
+    for verb in VERBS {
+        assert!(
+            overview.contains(&format!("  {verb} ")),
+            "{verb} is not in the overview"
+        );
+        let help = yard.ok(&[verb, "--help"]);
+        assert!(help.contains("Examples:"), "{verb} has no examples");
+        assert!(
+            help.contains(&format!("trainyard {verb}")),
+            "{verb} shows no use of itself"
+        );
+    }
+    assert!(
+        !overview.contains("  task "),
+        "what only drivers call is shown to people"
+    );
+}
+
+#[test]
+fn init_writes_what_plan_and_run_take_and_never_overwrites() {
+    let yard = Yard::new();
+    let examples = yard.ok(&["init", "--list"]);
+    for line in examples.lines() {
+        let name = line.split_whitespace().next().unwrap();
+        yard.ok(&["init", name]);
+        let file = format!("{name}.yaml");
+        let plan = yard.json(&["plan", &file, "--json"]);
+        assert!(
+            plan["tasks"].as_array().unwrap().len() >= 3,
+            "{name}: {plan}"
+        );
+        assert!(yard.fails(1, &["init", name]).contains("left as it is"));
+    }
+    assert!(yard.fails(2, &["init", "nothing"]).contains("mnist-sample"));
+}
+
+#[test]
+fn plan_prints_order_and_memory_and_runs_nothing() {
+    let yard = Yard::new();
+    yard.file("small.yaml", SMALL);
+    let text = yard.ok(&["plan", "small.yaml"]);
+    let places = ["prepare", "train", "evaluate"].map(|task| text.find(task).expect(task));
+    assert!(places.is_sorted(), "{text}");
+    assert!(text.contains("MiB"), "{text}");
+    assert!(!yard.path("runs").exists());
+    let plan = yard.json(&["plan", "small.yaml", "--json"]);
+    assert_eq!(plan, yard.json(&["plan", "small.yaml", "--json"]));
+    assert!(plan["tasks"][1]["resources"]["memory"].as_u64() > Some(1 << 20));
+}
+
+#[test]
+fn planned_memory_is_what_a_run_takes() {
+    let yard = Yard::new();
+    yard.file("small.yaml", SMALL);
+    let planned = yard.json(&["plan", "small.yaml", "--json"]);
+    yard.ok(&["run", "small.yaml"]);
+    for done in yard.events_of("small-1", "task_done") {
+        let tasks = planned["tasks"].as_array().unwrap();
+        let task = tasks
+            .iter()
+            .find(|task| task["id"] == done["task"])
+            .unwrap();
+        let planned = task["resources"]["memory"].as_u64().unwrap();
+        let taken = done["peak_rss_bytes"].as_u64().unwrap();
+        // The program's own pages come and go with how it was built and loaded.
+        let slack = 8 << 20;
+        assert!(
+            taken <= planned + slack,
+            "{}: {taken} taken, {planned} planned",
+            done["task"]
+        );
+        assert!(
+            planned <= taken + 2 * slack,
+            "{}: {taken} taken, {planned} planned",
+            done["task"]
+        );
+    }
+}
+
+#[test]
+fn completions_know_the_verbs() {
+    let yard = Yard::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = yard.ok(&["completions", shell]);
+        assert!(script.contains("aggregate"), "{shell}");
+    }
+}
