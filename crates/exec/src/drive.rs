@@ -94,7 +94,7 @@ struct Drive<'a> {
 impl Drive<'_> {
     fn until_nothing_runs(&mut self, inbox: &Receiver<Message>) -> Result<(), ExecError> {
         loop {
-            self.mind_the_user();
+            self.mind_the_user()?;
             if self.driver.stop.load(Ordering::SeqCst) == 0 {
                 self.start_what_can()?;
             }
@@ -187,19 +187,21 @@ impl Drive<'_> {
 
     /// Stops processes when the user asks: first in order, then, asked again or out of patience,
     /// at once.
-    fn mind_the_user(&mut self) {
+    fn mind_the_user(&mut self) -> Result<(), ExecError> {
         let asked = self.driver.stop.load(Ordering::SeqCst);
         let now = self.driver.clock.elapsed();
         match self.killing_at {
             None if asked > 0 => {
                 self.killing_at = Some(now + PATIENCE);
                 self.processes.values().for_each(Process::ask_to_stop);
+                self.note(None, Kind::RunStopping {})?;
             }
             Some(deadline) if asked > 1 || now > deadline => {
                 self.processes.values().for_each(Process::kill);
             }
             _ => {}
         }
+        Ok(())
     }
 
     fn end(mut self) -> Result<Ending, ExecError> {

@@ -16,11 +16,7 @@ pub struct Limits {
 /// The tasks to start now, in the plan's order. `state` tells each task's state. A task that fits
 /// nowhere starts when it would have the machine to itself: whether it can run at all was checked
 /// before the run began.
-pub(crate) fn startable<'p>(
-    plan: &'p Plan,
-    state: impl Fn(&str) -> State,
-    limits: Limits,
-) -> Vec<&'p Task> {
+pub(crate) fn startable(plan: &Plan, state: impl Fn(&str) -> State, limits: Limits) -> Vec<&Task> {
     let mut running: Vec<&Task> = plan
         .tasks
         .iter()

@@ -53,6 +53,9 @@ pub fn describe_kind(kind: &Kind) -> Option<String> {
         Kind::TaskStopped {} => "stopped; everything so far is saved".into(),
         Kind::TaskDone { seconds, .. } => format!("done in {}", duration(*seconds)),
         Kind::TaskFailed { reason } => format!("failed: {reason}"),
+        Kind::RunStopping {} => {
+            "stopping; everything so far is being saved (again: at once)".into()
+        }
         Kind::RunStopped { reason } => format!("run stopped: {reason}"),
         Kind::RunFailed { reason } => format!("run failed: {reason}"),
         Kind::RunDone {} => "run done".into(),

@@ -120,6 +120,8 @@ pub enum Kind {
         /// Why, in a sentence.
         reason: String,
     },
+    /// The driver was asked to stop and has told its tasks.
+    RunStopping {},
     /// The run was stopped before it was done; running the file again continues it.
     RunStopped {
         /// Why, in a sentence.

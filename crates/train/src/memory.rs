@@ -8,11 +8,11 @@ use spec::{Evaluate, Split, Train};
 use crate::{Error, Settings};
 
 /// What a process needs before it has done anything: the program itself, its stacks, its files.
-const PROCESS: u64 = 12 << 20;
+const PROCESS: u64 = 8 << 20;
 
-/// What preparing a dataset needs: its samples as they were read, and once more in their shards.
+/// What preparing a dataset needs: all its samples. Shards are written from where they lie.
 pub fn prepare_bytes(facts: &Facts) -> u64 {
-    PROCESS + 2 * facts.memory(facts.train + facts.validation + facts.test)
+    PROCESS + facts.memory(facts.train + facts.validation + facts.test)
 }
 
 /// What a worker needs: its program, the optimizer's slots, its samples, batches on their way, and

@@ -119,9 +119,7 @@ fn stop_on_signals() -> Result<Arc<AtomicUsize>, Failure> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::spawn(move || {
         for _ in signals.forever() {
-            if counter.fetch_add(1, Ordering::SeqCst) == 0 {
-                output::talk("stopping; everything so far is being saved (once more: at once)");
-            }
+            counter.fetch_add(1, Ordering::SeqCst);
         }
     });
     Ok(count)

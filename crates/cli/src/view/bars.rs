@@ -55,9 +55,9 @@ impl Bars {
 
     fn add(&mut self, task: &str) {
         let template = if self.color {
-            "{prefix:>10} {spinner} {bar:24.cyan/dim} {msg}"
+            "{prefix:>10} {spinner} {bar:20.cyan/dim} {wide_msg}"
         } else {
-            "{prefix:>10} {spinner} {bar:24} {msg}"
+            "{prefix:>10} {spinner} {bar:20} {wide_msg}"
         };
         let style = ProgressStyle::with_template(template).expect("the template is a constant");
         let bar = self
