@@ -3,7 +3,7 @@
 mod yard;
 
 use serde_json::Value;
-use yard::{SMALL, Yard};
+use yard::{SMALL, Yard, shared_data};
 
 #[test]
 fn a_run_ends_with_a_model_and_a_report_that_says_all() {
@@ -173,4 +173,30 @@ fn early_stopping_gives_back_the_best_epoch() {
     ]);
     let one = yard.json(&["report", "one", "--json"]);
     assert_eq!(report["weights_sha256"], one["weights_sha256"]);
+}
+
+#[test]
+fn s1_on_all_of_mnist_from_a_mirror() {
+    let Some(mirror) = shared_data("mnist") else {
+        return;
+    };
+    let yard = Yard::new();
+    yard.ok(&["init", "mnist-mlp"]);
+    let set = format!("data.mirror={}", mirror.display());
+    yard.ok(&["run", "mnist-mlp.yaml", "--set", &set]);
+    let prepared = &yard.events_of("mnist-mlp-1", "prepared")[0];
+    let counts = ["train", "validation", "test"].map(|split| prepared[split].as_u64().unwrap());
+    assert_eq!(counts, [55_000, 5_000, 10_000]);
+    let report = yard.json(&["report", "mnist-mlp", "--json"]);
+    assert!(report["metrics"]["test"]["accuracy"].as_f64() > Some(0.85));
+}
+
+#[test]
+fn a_dataset_that_is_not_here_says_how_to_get_it() {
+    let yard = Yard::new();
+    yard.ok(&["init", "mnist-cnn"]);
+    let error = yard.fails(1, &["run", "mnist-cnn.yaml"]);
+    for part in ["mirror", "mnist-sample"] {
+        assert!(error.contains(part), "{error}");
+    }
 }

@@ -3,6 +3,7 @@
     dead_code,
     unreachable_pub,
     clippy::allow_attributes,
+    clippy::print_stderr,
     reason = "each test file uses a part of it"
 )]
 
