@@ -8,14 +8,27 @@ default:
 check:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
-    cargo test --workspace
+    cargo xtask test
     cargo xtask generate --check
     cargo xtask tidy
 
-# All tests that need nothing from outside.
-test:
-    cargo test --workspace
+# Every test that needs no more than a Rust toolchain.
+test *arguments:
+    cargo xtask test {{arguments}}
+
+# The README's first command.
+demo:
+    cargo run --release -p trainyard -- run examples/01-mnist-sample.yaml
 
 # Renews the generated files.
 generate:
     cargo xtask generate
+
+# Trains beside TensorFlow, PyTorch and JAX (installs them outside the clone) and prints ratios.
+bench *arguments:
+    cargo build --release
+    "$(testbed/keras/setup.sh --rivals)" benches/train/run.py --bin target/release/trainyard {{arguments}}
+
+# Everything that CI does, or the stages named.
+ci *stages:
+    .ci/run {{stages}}

@@ -18,6 +18,18 @@ count() {
   printf '%d %d %d\n' "$1" "$2" "${3:-0}" >>"$scratch/counts"
 }
 
+# run_suite NAME COMMAND...: runs a suite of tests that closes with `N passed, N failed`, and maybe
+# `, N skipped`. Without such a line it has failed.
+run_suite() {
+  local log="$scratch/$1.log" code=0 closing
+  shift
+  "$@" 2>&1 | tee "$log" || code=$?
+  closing=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1) || return 1
+  # shellcheck disable=SC2046  # the numbers are meant to be separate words
+  count $(tr -cs '0-9' ' ' <<<"$closing")
+  return "$code"
+}
+
 # tool NAME VERSION: a cargo tool from the registry, built once. Unoptimised: the tools wait for
 # files and for programs, and compile three times faster so.
 tool() {
