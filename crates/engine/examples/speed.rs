@@ -7,15 +7,11 @@
     reason = "a measurement reads the clock and prints"
 )]
 
-#[path = "../tests/support/networks.rs"]
-mod networks;
-
 use std::time::Instant;
 
 use engine::{Cpu, Input, Isa, Noise, Optimizer, Program, Session};
-use model::Graph;
 use random::{Key, Purpose};
-use spec::{Loss, LossName, Reduction};
+use spec::Builtin;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,27 +29,36 @@ fn main() {
     let which = word(0, "all");
     for _ in 0..rounds {
         if which != "cnn" {
-            measure("mnist-mlp", &networks::mnist_mlp(), (20, 4000), &cpu);
+            measure(
+                "mnist-mlp",
+                Builtin::MnistMlp { hidden_units: 100 },
+                (20, 4000),
+                &cpu,
+            );
         }
         if which != "mlp" {
-            measure("mnist-cnn", &networks::mnist_cnn(), (100, 60), &cpu);
+            measure(
+                "mnist-cnn",
+                Builtin::MnistCnn {
+                    dropout: [0.25, 0.5],
+                },
+                (100, 60),
+                &cpu,
+            );
         }
     }
 }
 
 /// Prints steps and samples a second: the mean of all steps, and the best tenth of them.
-fn measure(name: &str, graph: &Graph, (batch, steps): (usize, u64), cpu: &Cpu) {
-    let loss = Loss {
-        name: LossName::SparseCategoricalCrossentropy,
-        reduction: Reduction::Mean,
-    };
-    let program = Program::training(graph, loss, batch).expect("a network of classes");
+fn measure(name: &str, builtin: Builtin, (batch, steps): (usize, u64), cpu: &Cpu) {
+    let builtin = spec::Model::Builtin(builtin);
+    let network = model::network(&builtin, &[28, 28, 1], 10).expect("a built-in network");
+    let graph = &network.graph;
+    let program = Program::training(graph, network.loss, batch).expect("a network of classes");
     let megabytes = program.memory().total() as f64 / 1e6;
     let mut session = Session::new(program, cpu.clone());
     let key = Key::new(0, Purpose::Synthetic);
-    for (i, weight) in session.weights_mut().iter_mut().enumerate() {
-        *weight = (key.uniform(i as u64) - 0.5) * 0.1;
-    }
+    session.weights_mut().copy_from_slice(&graph.initialize(0));
     let adam = spec::Optimizer::Adam(spec::Adam::default());
     let mut optimizer = Optimizer::new(adam, graph.parameter_count());
     let len = batch * graph.input_shape().iter().product::<usize>();

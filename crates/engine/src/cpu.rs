@@ -41,6 +41,15 @@ impl Cpu {
         self.isa
     }
 
+    /// How many parts to cut a piece of work into, at most `most`: a few for each thread, so that one
+    /// that is held up can be helped; and small work stays whole. Only for work whose results do not
+    /// depend on the cut.
+    pub(crate) fn parts(&self, operations: usize, most: usize) -> usize {
+        const WORTH_SHARING: usize = 40_000;
+        let worth = (operations / WORTH_SHARING).min(4 * self.threads());
+        worth.min(most).max(1)
+    }
+
     /// Runs a kernel on the calling thread.
     #[inline]
     pub(crate) fn run<K: Kernel>(&self, kernel: K) -> K::Output {

@@ -79,7 +79,7 @@ pub(crate) fn tanh(x: f32) -> f32 {
         .mul_add(square, 2.063_909e-2)
         .mul_add(square, -5.373_972e-2)
         .mul_add(square, 1.333_144_2e-1)
-        .mul_add(square, -3.333_328_2e-1);
+        .mul_add(square, -3.333_328e-1);
     let small = (p * square).mul_add(x, x);
     if size < 0.625 { small } else { large }
 }

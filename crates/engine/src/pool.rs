@@ -4,6 +4,9 @@
 //! about one. Threads that have nothing to do spin for a short while, then sleep until they are woken.
 //! The caller works too. Nothing is allocated.
 //!
+//! Each thread begins with parts of its own, the same ones in every run of as many parts, so that the
+//! memory they touch stays in its caches; then it takes what is left of the others'.
+//!
 //! The gate. One atomic word holds a generation, whether the run is open, and how many threads are
 //! inside. A thread enters by adding one while the gate is open. When no part is left the caller
 //! closes the gate and waits until the threads inside have left; one that still sleeps is not waited
@@ -20,6 +23,8 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+
+use crate::share::portion;
 
 /// Spins before a thread without work sleeps: about 30 µs.
 const SPINS_BEFORE_SLEEP: u32 = 2_000;
@@ -41,8 +46,8 @@ pub(crate) struct Pool {
 
 struct State {
     gate: AtomicU64,
-    /// The next part that nobody has taken.
-    next: AtomicUsize,
+    /// For each thread, the next of its parts that nobody has taken; the caller's come first.
+    next: Vec<Next>,
     /// Written by the caller while the gate is closed, read by threads inside.
     work: UnsafeCell<Work>,
     /// One for each thread: whether it sleeps or is about to.
@@ -52,6 +57,10 @@ struct State {
     stop: AtomicBool,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
+
+/// On a cache line of its own: each is mostly counted up by one thread.
+#[repr(align(64))]
+struct Next(AtomicUsize);
 
 #[derive(Clone, Copy)]
 struct Work {
@@ -72,7 +81,7 @@ impl Pool {
         let others = threads.saturating_sub(1);
         let state = Arc::new(State {
             gate: AtomicU64::new(0),
-            next: AtomicUsize::new(0),
+            next: (0..=others).map(|_| Next(AtomicUsize::new(0))).collect(),
             work: UnsafeCell::new(Work {
                 call: |_, _| (),
                 closure: std::ptr::null(),
@@ -125,13 +134,16 @@ impl Pool {
                 parts,
             };
         }
-        state.next.store(0, Relaxed);
+        for (thread, next) in state.next.iter().enumerate() {
+            next.0
+                .store(portion(parts, state.next.len(), thread).start, Relaxed);
+        }
         let generation = state.gate.load(Relaxed) & !(OPEN | INSIDE);
         state
             .gate
             .store(generation.wrapping_add(GENERATION) | OPEN, SeqCst);
         self.wake(parts - 1);
-        state.take_parts();
+        state.take_parts(0);
         state.gate.fetch_and(!OPEN, AcqRel);
         let mut spins = 0;
         while state.gate.load(Acquire) & INSIDE != 0 {
@@ -197,7 +209,7 @@ impl State {
                 .is_ok()
             {
                 served = open & !(OPEN | INSIDE);
-                self.take_parts();
+                self.take_parts(number + 1);
                 self.gate.fetch_sub(1, Release);
             }
         }
@@ -230,21 +242,28 @@ impl State {
         }
     }
 
-    fn take_parts(&self) {
+    /// Takes the parts of `thread`, then what is left of the others'.
+    fn take_parts(&self, thread: usize) {
         // SAFETY: the caller has written it before it opened the gate, and is inside or waits.
         let work = unsafe { *self.work.get() };
+        let threads = self.next.len();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            loop {
-                let part = self.next.fetch_add(1, Relaxed);
-                if part >= work.parts {
-                    break;
+            for owner in (thread..threads).chain(0..thread) {
+                let end = portion(work.parts, threads, owner).end;
+                loop {
+                    let part = self.next[owner].0.fetch_add(1, Relaxed);
+                    if part >= end {
+                        break;
+                    }
+                    // SAFETY: the closure lives until everyone inside has left.
+                    unsafe { (work.call)(work.closure, part) };
                 }
-                // SAFETY: the closure lives until everyone inside has left.
-                unsafe { (work.call)(work.closure, part) };
             }
         }));
         if let Err(panic) = outcome {
-            self.next.store(work.parts, Relaxed);
+            for next in &self.next {
+                next.0.store(work.parts, Relaxed);
+            }
             *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
         }
     }

@@ -40,7 +40,7 @@ pub(crate) struct Cut<'a, T> {
 impl<'a, T> Cut<'a, T> {
     /// Cuts `slice`, whose length is a multiple of `units`, as [`portion`] says.
     pub(crate) fn new(slice: &'a mut [T], units: usize, parts: usize) -> Self {
-        let row = if units == 0 { 0 } else { slice.len() / units };
+        let row = slice.len().checked_div(units).unwrap_or(0);
         assert_eq!(row * units, slice.len(), "rows of equal length");
         Cut {
             start: slice.as_mut_ptr(),

@@ -246,9 +246,9 @@ impl Tile<'_> {
                     b = b.wrapping_add(b_row);
                 }
             }
-            for (r, sums) in sums.iter().enumerate() {
-                for v in 0..NV {
-                    let sum = if self.relu { S::relu(sums[v]) } else { sums[v] };
+            for (r, sums) in sums.into_iter().enumerate() {
+                for (v, sum) in sums.into_iter().enumerate() {
+                    let sum = if self.relu { S::relu(sum) } else { sum };
                     let to = self.c.add(r * self.c_row + v * S::LANES);
                     if TAIL && v == NV - 1 {
                         S::store_first(to, sum, self.tail);

@@ -2,7 +2,7 @@
 
 use spec::Activation;
 
-use super::{Run, disjoint, parts_for};
+use super::{Run, disjoint};
 use crate::kernels::{plain, softmax};
 use crate::program::{Activate, Operation};
 use crate::share::{Cut, portion};
@@ -15,7 +15,7 @@ impl Activate {
             y.copy_from_slice(x);
         }
         let y = &mut run.values[operation.y.range(n)];
-        let parts = parts_for(y.len() * 8, n);
+        let parts = run.cpu.parts(y.len() * 8, n);
         run.cpu
             .each(parts, Cut::new(y, n, parts), |_, y| match self.activation {
                 Activation::Linear => {}
@@ -39,7 +39,7 @@ impl Activate {
         }
         let [y, dx] = disjoint(run.values, [operation.y.range(n), dx.range(n)]);
         let (y, len) = (&*y, operation.y.len);
-        let parts = parts_for(dx.len(), n);
+        let parts = run.cpu.parts(dx.len(), n);
         run.cpu.each(parts, Cut::new(dx, n, parts), |part, d| {
             let samples = portion(n, parts, part);
             let y = &y[samples.start * len..samples.end * len];

@@ -3,7 +3,7 @@
 
 use random::{Key, Purpose};
 
-use super::{Run, disjoint, parts_for};
+use super::{Run, disjoint};
 use crate::kernels::plain;
 use crate::program::{Drop, Operation, Place};
 use crate::share::{Cut, portion};
@@ -35,7 +35,7 @@ impl Drop {
             threshold: (f64::from(self.rate) * 4_294_967_296.0) as u32,
             scale: 1.0 / (1.0 - self.rate),
         };
-        let parts = parts_for(n * to.len, n);
+        let parts = run.cpu.parts(n * to.len, n);
         let values = &mut run.values[to.range(n)];
         run.cpu
             .each(parts, Cut::new(values, n, parts), |part, values| {

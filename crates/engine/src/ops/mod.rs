@@ -31,9 +31,9 @@ pub(crate) struct Run<'a> {
 pub(crate) fn scratch(operation: &Operation, batch: usize) -> usize {
     let trains = operation.dy.is_some();
     match &operation.op {
-        Op::Dense(dense) if operation.dx.is_some() => dense.kernel.len(),
+        Op::Dense(dense) => dense.scratch(batch, operation.dx.is_some()),
         Op::Conv(conv) => conv.scratch(batch, trains, operation.dx.is_some()),
-        Op::Dense(_) | Op::Pool(_) | Op::Drop(_) | Op::Activate(_) => 0,
+        Op::Pool(_) | Op::Drop(_) | Op::Activate(_) => 0,
     }
 }
 
@@ -70,10 +70,4 @@ pub(crate) fn disjoint<const N: usize>(
     values
         .get_disjoint_mut(ranges)
         .expect("values that live at the same time do not share a place")
-}
-
-/// How many parts a piece of work of this many operations is worth: small work stays on one thread.
-pub(crate) fn parts_for(operations: usize, most: usize) -> usize {
-    const WORTH_SHARING: usize = 40_000;
-    (operations / WORTH_SHARING).clamp(1, most.max(1))
 }

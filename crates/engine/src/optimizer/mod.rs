@@ -23,8 +23,8 @@ pub struct Optimizer {
 /// Elements that are summed before sums are added up in f64.
 const BLOCK: usize = 4096;
 
-/// Elements that make a part worth another thread.
-const PART: usize = 8192;
+/// What the update of an element costs, in multiply-adds.
+const OPERATIONS: usize = 10;
 
 impl Optimizer {
     /// An optimizer for `len` weights, before its first step.
@@ -106,7 +106,7 @@ impl Optimizer {
                 (limit / self.norm(cpu, gradients).max(limit), f32::INFINITY)
             }
         };
-        let parts = (len / PART).clamp(1, 64);
+        let parts = cpu.parts(len * OPERATIONS, len);
         let mut slots = self.slots.iter_mut();
         let mut slot = || slots.next().map_or(&mut [][..], |slot| &mut slot[..]);
         let memory = (
@@ -130,7 +130,7 @@ impl Optimizer {
     /// The norm of all gradients together.
     fn norm(&mut self, cpu: &Cpu, gradients: &[f32]) -> f32 {
         let blocks = self.squares.len();
-        let parts = blocks.clamp(1, 64);
+        let parts = cpu.parts(gradients.len(), blocks);
         cpu.each(
             parts,
             Cut::new(&mut self.squares, blocks, parts),

@@ -1,5 +1,7 @@
 //! The update of one element, rule by rule.
 
+use std::ops::Range;
+
 use crate::simd::{Kernel, Simd};
 
 /// A rule with everything computed that is the same for all elements of a step.
@@ -98,20 +100,49 @@ pub(super) struct Update<'a> {
     pub(super) slots: [&'a mut [f32]; 2],
 }
 
+/// Floats that are updated while the cache lines of the next as many come in.
+const BLOCK: usize = 256;
+
 impl Kernel for Update<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self) {
+    fn run<S: Simd>(mut self) {
+        let len = self.weights.len();
+        for start in (0..len).step_by(BLOCK) {
+            let block = start..(start + BLOCK).min(len);
+            // Another thread has read these weights, so a write must first take them from its cache:
+            // a long way, which is hidden by asking early.
+            let ahead = (block.end..len).take(BLOCK).step_by(LINE);
+            ahead.for_each(|i| S::prefetch_to_write(&raw const self.weights[i]));
+            self.block(block);
+        }
+    }
+}
+
+/// Floats of a cache line.
+const LINE: usize = 16;
+
+impl Update<'_> {
+    #[inline(always)]
+    fn block(&mut self, block: Range<usize>) {
         let (scale, bound) = (self.scale, self.bound);
         let clip = |g: f32| {
             let g = g * scale;
             let g = if g > bound { bound } else { g };
             if g < -bound { -bound } else { g }
         };
-        let gradients = self.gradients.iter().map(|&g| clip(g));
-        let weights = self.weights.iter_mut().zip(gradients);
-        let [first, second] = self.slots;
+        let gradients = self.gradients[block.clone()].iter().map(|&g| clip(g));
+        let weights = self.weights[block.clone()].iter_mut().zip(gradients);
+        let [first, second] = &mut self.slots;
+        let slots = [first, second].map(|slot| {
+            if slot.is_empty() {
+                &mut [][..]
+            } else {
+                &mut slot[block.clone()]
+            }
+        });
+        let [first, second] = slots;
         match self.rule {
             Rule::Sgd { rate } => weights.for_each(|(w, g)| *w -= g * rate),
             Rule::Momentum {

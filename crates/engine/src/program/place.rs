@@ -52,75 +52,13 @@ const LINE: usize = 16;
 
 pub(super) fn place(draft: &Draft, batch: usize, trains: bool) -> Placed {
     let count = draft.ops.len();
-    let (forward, backward) = (|i: usize| i + 1, |i: usize| 2 * count + 2 - i);
-    let mut values = vec![Value {
-        len: draft.input,
-        birth: 0,
-        death: 0,
-    }];
-    // The value each operation writes, and the one its gradient is; the first is the network's input.
-    let (mut outputs, mut gradients) = (vec![0], vec![None]);
-    for (i, (op, len)) in draft.ops.iter().enumerate() {
-        let x = outputs[i];
-        let read = if trains && Operation::needs_x(op) {
-            backward(i)
-        } else {
-            forward(i)
-        };
-        values[x].death = values[x].death.max(read);
-        // In place only where nobody wants the old value back.
-        let kept = trains && i > 0 && Operation::needs_y(&draft.ops[i - 1].0);
-        let y = if Operation::works_in_place(op) && !kept {
-            x
-        } else {
-            values.push(Value {
-                len: *len,
-                birth: forward(i),
-                death: forward(i),
-            });
-            values.len() - 1
-        };
-        if trains && Operation::needs_y(op) {
-            values[y].death = backward(i);
-        }
-        outputs.push(y);
-    }
-    let end = 2 * count + 3;
-    let answer = if draft.softmax {
-        values[outputs[count]].death = values[outputs[count]].death.max(forward(count));
-        values.push(Value {
-            len: values[outputs[count]].len,
-            birth: forward(count),
-            death: end,
-        });
-        values.len() - 1
-    } else {
-        outputs[count]
-    };
-    // The answer lives on after the end.
-    values[answer].death = end;
-    let needed = if trains { first_trained(draft) } else { count };
-    for (i, (op, len)) in draft.ops.iter().enumerate() {
-        let gradient = match gradients[i] {
-            _ if i < needed => None,
-            Some(dx) if Operation::works_in_place(op) => {
-                let value: &mut Value = &mut values[dx];
-                value.birth = backward(i + 1);
-                Some(dx)
-            }
-            _ => {
-                values.push(Value {
-                    len: *len,
-                    birth: backward(i + 1),
-                    death: backward(i),
-                });
-                Some(values.len() - 1)
-            }
-        };
-        gradients.push(gradient);
-    }
-    let (places, total) = assign(&values, batch);
-    let gradient_of = |i: usize| gradients[i].map(|value: usize| places[value]);
+    let mut lives = Lives::new(draft);
+    let outputs = lives.forward(draft, trains);
+    let answer = lives.answer(outputs[count], draft.softmax);
+    let first = if trains { first_trained(draft) } else { count };
+    let gradients = lives.backward(draft, first);
+    let (places, values) = assign(&lives.values, batch);
+    let gradient_of = |i: usize| gradients[i].map(|value| places[value]);
     let mut choices = 0;
     let operations = draft
         .ops
@@ -140,8 +78,94 @@ pub(super) fn place(draft: &Draft, batch: usize, trains: bool) -> Placed {
         logits: places[outputs[count]],
         answer: places[answer],
         gradient: gradient_of(count),
-        values: total,
+        values,
         choices,
+    }
+}
+
+/// The values of a program, and when they live. Operation i runs at time i + 1, the head after the
+/// last, and then the operations again, backward.
+struct Lives {
+    values: Vec<Value>,
+    count: usize,
+}
+
+impl Lives {
+    /// The network's input, alone.
+    fn new(draft: &Draft) -> Self {
+        Lives {
+            values: vec![Value {
+                len: draft.input,
+                birth: 0,
+                death: 0,
+            }],
+            count: draft.ops.len(),
+        }
+    }
+
+    fn push(&mut self, len: usize, birth: usize, death: usize) -> usize {
+        self.values.push(Value { len, birth, death });
+        self.values.len() - 1
+    }
+
+    fn live_until(&mut self, value: usize, time: usize) {
+        let death = &mut self.values[value].death;
+        *death = (*death).max(time);
+    }
+
+    fn time_backward(&self, operation: usize) -> usize {
+        2 * self.count + 2 - operation
+    }
+
+    /// The value that each operation reads, and last the one that the head reads.
+    fn forward(&mut self, draft: &Draft, trains: bool) -> Vec<usize> {
+        let mut outputs = vec![0];
+        for (i, (op, len)) in draft.ops.iter().enumerate() {
+            let x = outputs[i];
+            let (now, later) = (i + 1, self.time_backward(i));
+            let until = |needed: bool| if trains && needed { later } else { now };
+            self.live_until(x, until(Operation::needs_x(op)));
+            // In place only where nobody wants the old value back.
+            let kept = trains && i > 0 && Operation::needs_y(&draft.ops[i - 1].0);
+            let y = if Operation::works_in_place(op) && !kept {
+                x
+            } else {
+                self.push(*len, now, now)
+            };
+            self.live_until(y, until(Operation::needs_y(op)));
+            outputs.push(y);
+        }
+        outputs
+    }
+
+    /// The value that is the answer: it lives on after the end.
+    fn answer(&mut self, last: usize, softmax: bool) -> usize {
+        let (head, end) = (self.count + 1, 2 * self.count + 3);
+        self.live_until(last, if softmax { head } else { end });
+        if softmax {
+            self.push(self.values[last].len, head, end)
+        } else {
+            last
+        }
+    }
+
+    /// The gradient of the value that each operation reads, and of the one that the head reads;
+    /// `None` before the `first` operation that is trained.
+    fn backward(&mut self, draft: &Draft, first: usize) -> Vec<Option<usize>> {
+        let mut gradients = vec![None];
+        for (i, (op, len)) in draft.ops.iter().enumerate() {
+            let (birth, death) = (self.time_backward(i + 1), self.time_backward(i));
+            gradients.push(match gradients[i] {
+                _ if i < first => None,
+                Some(dx) if Operation::works_in_place(op) => {
+                    let value: &mut Value = &mut self.values[dx];
+                    value.birth = birth;
+                    Some(dx)
+                }
+                _ => Some(self.push(*len, birth, death)),
+            });
+        }
+        gradients
     }
 }
 

@@ -18,8 +18,8 @@ pub(super) unsafe fn enter<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx2>()
 }
 
-// SAFETY (all blocks): `Simd` functions run inside `enter`, on a machine with AVX2 and FMA; pointers
-// are good by the trait's contract.
+// SAFETY: these functions run inside `enter`, on a machine with AVX2 and FMA, and pointers are good by the
+// trait's contract. The same holds for every block below.
 unsafe impl Simd for Avx2 {
     const LANES: usize = 8;
     const ROWS: usize = 6;
@@ -53,6 +53,12 @@ unsafe impl Simd for Avx2 {
     unsafe fn store(to: *mut f32, v: __m256) {
         // SAFETY: see above.
         unsafe { _mm256_storeu_ps(to, v) }
+    }
+
+    #[inline(always)]
+    fn prefetch_to_write(at: *const f32) {
+        // SAFETY: see above; a prefetch of any address is harmless.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(at.cast()) }
     }
 
     #[inline(always)]

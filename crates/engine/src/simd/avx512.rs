@@ -22,8 +22,8 @@ pub(super) unsafe fn enter<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Avx512>()
 }
 
-// SAFETY (all blocks): `Simd` functions run inside `enter`, on a machine with AVX-512; pointers are
-// good by the trait's contract.
+// SAFETY: these functions run inside `enter`, on a machine with AVX-512, and pointers are good by the
+// trait's contract. The same holds for every block below.
 unsafe impl Simd for Avx512 {
     const LANES: usize = 16;
     const ROWS: usize = 14;
@@ -57,6 +57,12 @@ unsafe impl Simd for Avx512 {
     unsafe fn store(to: *mut f32, v: __m512) {
         // SAFETY: see above.
         unsafe { _mm512_storeu_ps(to, v) }
+    }
+
+    #[inline(always)]
+    fn prefetch_to_write(at: *const f32) {
+        // SAFETY: see above; a prefetch of any address is harmless.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(at.cast()) }
     }
 
     #[inline(always)]

@@ -7,7 +7,8 @@ pub(super) struct Portable;
 
 type V = [f32; 8];
 
-// SAFETY (all blocks): pointers are good by the trait's contract.
+// SAFETY: no special instructions, and pointers are good by the trait's contract. The same holds for
+// every block below.
 unsafe impl Simd for Portable {
     const LANES: usize = 8;
     const ROWS: usize = 4;

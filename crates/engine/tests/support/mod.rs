@@ -55,8 +55,8 @@ pub(crate) fn loss(reduction: Reduction) -> Loss {
 
 /// A session for training with given weights.
 pub(crate) fn session(graph: &Graph, batch: usize, weights: &[f32], cpu: Cpu) -> Session {
-    let program = Program::training(graph, loss(Reduction::Mean), batch).unwrap();
-    let mut session = Session::new(program, cpu);
+    let program = Program::training(graph, loss(Reduction::Mean), batch);
+    let mut session = Session::new(program.expect("a network of classes"), cpu);
     session.weights_mut().copy_from_slice(weights);
     session
 }

@@ -3,8 +3,8 @@
 use model::Graph;
 use random::{Key, Purpose};
 use spec::{
-    Activation, ActivationLayer, Conv2D, Dense, Dropout, Flatten, Initializer, Layer, MaxPooling2D,
-    Padding, Pair,
+    Activation, ActivationLayer, Builtin, Conv2D, Dense, Dropout, Flatten, Initializer, Layer,
+    MaxPooling2D, Model, Padding, Pair,
 };
 
 pub(crate) fn dense(units: usize, activation: Activation) -> Layer {
@@ -61,26 +61,18 @@ pub(crate) fn flatten() -> Layer {
 
 /// S1's network.
 pub(crate) fn mnist_mlp() -> Graph {
-    let layers = vec![
-        flatten(),
-        dense(100, Activation::Relu),
-        dense(10, Activation::Softmax),
-    ];
-    Graph::sequential(&[28, 28, 1], layers).unwrap()
+    builtin(Builtin::MnistMlp { hidden_units: 100 })
 }
 
 /// S2's network.
 pub(crate) fn mnist_cnn() -> Graph {
-    let layers = vec![
-        Layer::Conv2D(conv(32, [3, 3], [1, 1], Padding::Valid)),
-        Layer::Conv2D(conv(64, [3, 3], [1, 1], Padding::Valid)),
-        pool([2, 2], [2, 2], Padding::Valid),
-        dropout(0.25),
-        flatten(),
-        dropout(0.5),
-        dense(10, Activation::Softmax),
-    ];
-    Graph::sequential(&[28, 28, 1], layers).unwrap()
+    let dropout = [0.25, 0.5];
+    builtin(Builtin::MnistCnn { dropout })
+}
+
+fn builtin(network: Builtin) -> Graph {
+    let network = model::network(&Model::Builtin(network), &[28, 28, 1], 10);
+    network.expect("a built-in network").graph
 }
 
 /// A small network with random shapes, strides, paddings and activations.

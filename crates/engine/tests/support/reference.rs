@@ -51,6 +51,11 @@ pub(crate) fn gradient(graph: &Graph, weights: &[f64], batch: &Batch<'_>) -> Res
     }
 }
 
+fn last_axis(graph: &Graph, number: usize) -> usize {
+    let shape = graph.shape(number);
+    shape[shape.len() - 1]
+}
+
 fn ends_in_softmax(graph: &Graph) -> bool {
     let nodes = graph.nodes();
     activation_of(&nodes[nodes.len() - 1].layer) == Activation::Softmax
@@ -113,7 +118,7 @@ fn forward(
     match &node.layer {
         Layer::Dense(_) | Layer::Conv2D(_) => {
             let [kernel, bias] = kernel_and_bias(graph, number, weights);
-            let filters = *graph.shape(number).last().unwrap();
+            let filters = last_axis(graph, number);
             for (i, y) in y.iter_mut().enumerate() {
                 *y = bias.get(i % filters).copied().unwrap_or(0.0);
             }
@@ -131,11 +136,7 @@ fn forward(
         }
         Layer::Input(_) | Layer::Flatten(_) | Layer::Activation(_) => y.copy_from_slice(x),
     }
-    activate(
-        activation_of(&node.layer),
-        *graph.shape(number).last().unwrap(),
-        &mut y,
-    );
+    activate(activation_of(&node.layer), last_axis(graph, number), &mut y);
     y
 }
 
@@ -159,7 +160,7 @@ impl Pass<'_> {
         let (graph, number, n) = (self.graph, self.number, self.n);
         let layer = &graph.nodes()[number].layer;
         let mut dz = dy.to_vec();
-        let row = *graph.shape(number).last().unwrap();
+        let row = last_axis(graph, number);
         if !skip {
             activate_backward(activation_of(layer), row, y, &mut dz);
         }
@@ -207,7 +208,7 @@ fn kernel_and_bias<'a>(graph: &Graph, number: usize, weights: &'a [f64]) -> [&'a
 fn taps(graph: &Graph, number: usize, n: usize, mut each: impl FnMut(usize, usize, usize)) {
     let node = &graph.nodes()[number];
     let shape = graph.shape(node.inputs[0]);
-    let filters = *graph.shape(number).last().unwrap();
+    let filters = last_axis(graph, number);
     let Layer::Conv2D(conv) = &node.layer else {
         for (s, i, o) in triples(n, shape[0], filters) {
             each(s * shape[0] + i, i * filters + o, s * filters + o);
@@ -290,7 +291,9 @@ fn chosen(graph: &Graph, number: usize, n: usize, x: &[f64]) -> Vec<usize> {
             }
         },
     );
-    best.into_iter().map(Option::unwrap).collect()
+    best.into_iter()
+        .map(|best| best.expect("a window covers something"))
+        .collect()
 }
 
 fn keep(rate: f32, noise: Option<Noise>, layer: usize, element: usize) -> f64 {
