@@ -9,8 +9,8 @@ const FLOATS: usize = 16;
 #[repr(C, align(64))]
 struct Line([f32; FLOATS]);
 
-/// Zeroed floats.
-pub(crate) struct Arena {
+/// Floats that begin at a cache line. Seen as a slice.
+pub struct Arena {
     lines: Vec<Line>,
     len: usize,
 }
@@ -21,6 +21,7 @@ pub(crate) fn size(len: usize) -> usize {
 }
 
 impl Arena {
+    /// Zeroes.
     pub(crate) fn new(len: usize) -> Self {
         Arena {
             lines: vec![Line([0.0; FLOATS]); len.div_ceil(FLOATS)],

@@ -23,6 +23,7 @@ mod session;
 mod share;
 mod simd;
 
+pub use arena::Arena;
 pub use cpu::Cpu;
 pub use error::EngineError;
 pub use optimizer::Optimizer;

@@ -6,6 +6,7 @@ use crate::kernels::plain;
 use crate::ops::{Labels, Run};
 use crate::optimizer::Optimizer;
 use crate::program::Program;
+use crate::share::{Cut, portion};
 use spec::Clip;
 
 /// The samples of a batch, one after another.
@@ -162,7 +163,11 @@ impl Session {
         match input {
             Input::Bytes { x, scale } => {
                 assert_eq!(x.len(), to.len(), "bytes of {n} samples");
-                plain::scale_bytes(self.cpu.isa(), x, scale, to);
+                let parts = self.cpu.parts(8 * x.len(), n).min(self.cpu.threads());
+                self.cpu.each(parts, Cut::new(to, n, parts), |part, to| {
+                    let first = portion(n, parts, part).start * program.sample;
+                    plain::scale_bytes(self.cpu.isa(), &x[first..], scale, to);
+                });
             }
             Input::Floats(x) => {
                 assert_eq!(x.len(), to.len(), "floats of {n} samples");

@@ -1,6 +1,7 @@
 //! A session allocates exactly what its program says, and a step nothing.
 //!
-//! One test in one file: the counting allocator sees the whole process.
+//! A program of its own, without the test harness: the counting allocator sees the whole process, and
+//! the harness allocates now and then.
 #![expect(unsafe_code, reason = "a global allocator that counts")]
 
 mod support;
@@ -35,13 +36,13 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-#[test]
-fn memory_is_as_planned_and_a_step_allocates_nothing() {
+fn main() {
     for (graph, batch) in [(networks::mnist_mlp(), 20), (networks::mnist_cnn(), 12)] {
         for threads in [1, 2] {
             let cpu = Cpu::new(threads, Isa::detect());
             let adam = spec::Optimizer::Adam(spec::Adam::default());
-            let training = Program::training(&graph, loss(Reduction::Mean), batch).unwrap();
+            let training = Program::training(&graph, loss(Reduction::Mean), batch)
+                .expect("a network of classes");
             let planned = training.memory().total();
             let before = BYTES.load(SeqCst);
             let mut session = Session::new(training, cpu.clone());
@@ -56,7 +57,7 @@ fn memory_is_as_planned_and_a_step_allocates_nothing() {
                 "an optimizer: {got}, not {slots}"
             );
 
-            let answering = Program::inference(&graph, batch).unwrap();
+            let answering = Program::inference(&graph, batch).expect("a network of classes");
             let smaller = answering.memory().total();
             let before = BYTES.load(SeqCst);
             let mut other = Session::new(answering, cpu);

@@ -234,7 +234,7 @@ impl Trainer {
     pub fn snapshot(&self) -> Snapshot {
         let mut arrays = vec![("weights".to_owned(), self.session.weights().to_vec())];
         let slots = self.optimizer.slots().iter().enumerate();
-        arrays.extend(slots.map(|(i, slot)| (format!("slot.{i}"), slot.clone())));
+        arrays.extend(slots.map(|(i, slot)| (format!("slot.{i}"), slot.to_vec())));
         arrays.push(("best".to_owned(), self.best.clone()));
         Snapshot {
             position: self.position.clone(),

@@ -5,16 +5,17 @@
 
 mod rules;
 
+use crate::arena::{self, Arena};
 use crate::cpu::Cpu;
 use crate::kernels::plain;
 use crate::share::{Cut, portion};
-use rules::Rule;
+use rules::{LINE, Rule};
 use spec::Clip;
 
 /// A rule and its memory: some slots, each as long as the weights, and the number of steps taken.
 pub struct Optimizer {
     rule: spec::Optimizer,
-    slots: Vec<Vec<f32>>,
+    slots: Vec<Arena>,
     steps: u64,
     /// Sums of squares of the gradients, block by block.
     squares: Vec<f32>,
@@ -36,7 +37,7 @@ impl Optimizer {
         };
         Optimizer {
             rule,
-            slots: vec![vec![0.0; len]; slots],
+            slots: (0..slots).map(|_| Arena::new(len)).collect(),
             steps: 0,
             squares: vec![0.0; len.div_ceil(BLOCK)],
         }
@@ -44,12 +45,12 @@ impl Optimizer {
 
     /// Its memory, for a checkpoint: Adam's means of the gradient and its square; RMSprop's mean of
     /// the square, then its momentum; SGD's momentum. As many as the rule uses.
-    pub fn slots(&self) -> &[Vec<f32>] {
+    pub fn slots(&self) -> &[Arena] {
         &self.slots
     }
 
     /// Its memory, to be changed: averaged over workers, say.
-    pub fn slots_mut(&mut self) -> &mut [Vec<f32>] {
+    pub fn slots_mut(&mut self) -> &mut [Arena] {
         &mut self.slots
     }
 
@@ -63,16 +64,17 @@ impl Optimizer {
     /// # Panics
     /// When the slots are not as many and as long as this rule's.
     pub fn restore(&mut self, slots: Vec<Vec<f32>>, steps: u64) {
-        let lengths = |slots: &[Vec<f32>]| slots.iter().map(Vec::len).collect::<Vec<_>>();
-        assert_eq!(lengths(&slots), lengths(&self.slots), "slots of this rule");
-        self.slots = slots;
+        assert_eq!(slots.len(), self.slots.len(), "slots of this rule");
+        for (to, from) in self.slots.iter_mut().zip(slots) {
+            to.copy_from_slice(&from);
+        }
         self.steps = steps;
     }
 
     /// The bytes that an optimizer of this rule allocates for `len` weights.
     pub fn memory(rule: spec::Optimizer, len: usize) -> usize {
         let slots = Optimizer::new(rule, 0).slots.len();
-        (slots * len + len.div_ceil(BLOCK)) * size_of::<f32>()
+        slots * arena::size(len) + len.div_ceil(BLOCK) * size_of::<f32>()
     }
 
     /// One step: `weights` change by `gradients`, at a learning rate.
@@ -98,7 +100,6 @@ impl Optimizer {
             "a slot for each weight"
         );
         self.steps += 1;
-        let rule = Rule::new(self.rule, self.steps, rate);
         let (scale, bound) = match clip {
             None => (1.0, f32::INFINITY),
             Some(Clip::Value(value)) => (1.0, value),
@@ -106,24 +107,40 @@ impl Optimizer {
                 (limit / self.norm(cpu, gradients).max(limit), f32::INFINITY)
             }
         };
-        let parts = cpu.parts(len * OPERATIONS, len);
+        let step = rules::Step {
+            rule: Rule::new(self.rule, self.steps, rate),
+            scale,
+            bound,
+        };
         let mut slots = self.slots.iter_mut();
         let mut slot = || slots.next().map_or(&mut [][..], |slot| &mut slot[..]);
+        // Whole cache lines are shared out. What is left of the last one comes at the end.
+        let lines = len / LINE;
+        let whole = lines * LINE;
+        let parts = cpu.parts(len * OPERATIONS, lines);
+        let (weights, last_weights) = weights.split_at_mut(whole);
+        let (first, last_first) = split_slot(slot(), whole);
+        let (second, last_second) = split_slot(slot(), whole);
+        let cut = |slice| Cut::new(slice, lines, parts);
         let memory = (
-            Cut::new(weights, len, parts),
-            cut_slot(slot(), len, parts),
-            cut_slot(slot(), len, parts),
+            cut(weights),
+            cut_slot(first, lines, parts),
+            cut_slot(second, lines, parts),
         );
         cpu.each(parts, memory, |part, (weights, first, second)| {
-            let gradients = &gradients[portion(len, parts, part)];
+            let lines = portion(lines, parts, part);
             cpu.run(rules::Update {
-                rule,
-                scale,
-                bound,
+                step,
                 weights,
-                gradients,
+                gradients: &gradients[lines.start * LINE..lines.end * LINE],
                 slots: [first, second],
             });
+        });
+        cpu.run(rules::Update {
+            step,
+            weights: last_weights,
+            gradients: &gradients[whole..],
+            slots: [last_first, last_second],
         });
     }
 
@@ -150,8 +167,13 @@ impl Optimizer {
     }
 }
 
+/// A slot in two, or nothing twice.
+fn split_slot(slot: &mut [f32], at: usize) -> (&mut [f32], &mut [f32]) {
+    slot.split_at_mut(at.min(slot.len()))
+}
+
 /// A slot cut like the weights, or nothing for each part.
-fn cut_slot(slot: &mut [f32], len: usize, parts: usize) -> Cut<'_, f32> {
-    let units = if slot.is_empty() { 0 } else { len };
+fn cut_slot(slot: &mut [f32], lines: usize, parts: usize) -> Cut<'_, f32> {
+    let units = if slot.is_empty() { 0 } else { lines };
     Cut::new(slot, units, parts)
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::math;
 use crate::simd::{Kernel, Simd};
 
 /// A rule with everything computed that is the same for all elements of a step.
@@ -88,13 +89,19 @@ fn power(mut x: f64, mut exponent: u64) -> f64 {
     result
 }
 
-/// One part of the weights, with its part of the gradients and slots.
-pub(super) struct Update<'a> {
+/// What a step does to every element.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
     pub(super) rule: Rule,
     /// Gradients are multiplied by this,
     pub(super) scale: f32,
     /// and kept within plus and minus this.
     pub(super) bound: f32,
+}
+
+/// One part of the weights, with its part of the gradients and slots.
+pub(super) struct Update<'a> {
+    pub(super) step: Step,
     pub(super) weights: &'a mut [f32],
     pub(super) gradients: &'a [f32],
     pub(super) slots: [&'a mut [f32]; 2],
@@ -121,12 +128,12 @@ impl Kernel for Update<'_> {
 }
 
 /// Floats of a cache line.
-const LINE: usize = 16;
+pub(super) const LINE: usize = 16;
 
 impl Update<'_> {
     #[inline(always)]
     fn block(&mut self, block: Range<usize>) {
-        let (scale, bound) = (self.scale, self.bound);
+        let Step { rule, scale, bound } = self.step;
         let clip = |g: f32| {
             let g = g * scale;
             let g = if g > bound { bound } else { g };
@@ -143,7 +150,7 @@ impl Update<'_> {
             }
         });
         let [first, second] = slots;
-        match self.rule {
+        match rule {
             Rule::Sgd { rate } => weights.for_each(|(w, g)| *w -= g * rate),
             Rule::Momentum {
                 rate,
@@ -166,15 +173,16 @@ impl Update<'_> {
                 epsilon,
             } => {
                 for ((w, g), (m, v)) in weights.zip(first.iter_mut().zip(second)) {
-                    *m += (g - *m) * new_1;
-                    *v += (g * g - *v) * new_2;
-                    *w -= *m * rate / (v.sqrt() + epsilon);
+                    *m = (g - *m).mul_add(new_1, *m);
+                    *v = g.mul_add(g, -*v).mul_add(new_2, *v);
+                    let root = *v * math::reciprocal_root(*v);
+                    *w -= *m * rate / (root + epsilon);
                 }
             }
             Rule::Rmsprop { rate, rho, epsilon } => {
                 for ((w, g), v) in weights.zip(first) {
                     *v = rho * *v + (1.0 - rho) * (g * g);
-                    *w -= rate * g / (*v + epsilon).sqrt();
+                    *w -= rate * g * math::reciprocal_root(*v + epsilon);
                 }
             }
             Rule::RmspropMomentum {
@@ -185,7 +193,7 @@ impl Update<'_> {
             } => {
                 for ((w, g), (v, m)) in weights.zip(first.iter_mut().zip(second)) {
                     *v = rho * *v + (1.0 - rho) * (g * g);
-                    *m = momentum * *m + rate * g / (*v + epsilon).sqrt();
+                    *m = momentum * *m + rate * g * math::reciprocal_root(*v + epsilon);
                     *w -= *m;
                 }
             }
