@@ -84,7 +84,7 @@ class Rival:
             [sys.executable, worker, name, form, "--network", setting.network,
              "--batch", str(setting.batch), "--threads", str(setting.threads)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, bufsize=0,
-            env=environment(setting.threads), preexec_fn=pinned(setting.threads))
+            env=environment(setting.threads, form), preexec_fn=pinned(setting.threads))
         try:
             first = self.answer()
             first_pass = time.perf_counter() - begun
@@ -127,11 +127,12 @@ def pinned(threads: int):
     return lambda: os.sched_setaffinity(0, cores)
 
 
-def environment(threads: int) -> dict[str, str]:
+def environment(threads: int, form: str) -> dict[str, str]:
     """Thread counts in every word the rivals know, and silence."""
     count = str(threads)
+    waiting = {"OMP_WAIT_POLICY": "passive"} if form.endswith("-passive") else {}
     return {
         **os.environ, "OMP_NUM_THREADS": count, "MKL_NUM_THREADS": count, "OPENBLAS_NUM_THREADS": count,
         "KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1",
-        "JAX_PLATFORMS": "cpu", "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        "JAX_PLATFORMS": "cpu", "TORCHINDUCTOR_COMPILE_THREADS": "1", **waiting,
     }
