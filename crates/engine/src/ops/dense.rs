@@ -3,8 +3,7 @@
 //! Forward, a layer with many weights is computed in *segments*: each sums over some of the inputs, and
 //! the sums are added as a balanced tree. So a thread reads those rows of the kernel whose gradient it
 //! computes and whose weights it updates, and these stay in its own cache; were all weights read by all
-//! threads, each update would have to fetch them back. (Measured: the small network on two threads is
-//! three times as fast when the two cores are far apart, 1.5 times when they are near.) The number
+//! threads, each update would have to take them back (docs/decisions/0005-engine-kernels.md). The number
 //! of segments follows from the layer's shape alone.
 
 use super::{Run, disjoint};

@@ -1,7 +1,5 @@
 //! The update of one element, rule by rule.
 
-use std::ops::Range;
-
 use crate::math;
 use crate::simd::{Kernel, Simd};
 
@@ -107,49 +105,23 @@ pub(super) struct Update<'a> {
     pub(super) slots: [&'a mut [f32]; 2],
 }
 
-/// Floats that are updated while the cache lines of the next as many come in.
-const BLOCK: usize = 256;
+/// Floats of a cache line.
+pub(super) const LINE: usize = 16;
 
 impl Kernel for Update<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(mut self) {
-        let len = self.weights.len();
-        for start in (0..len).step_by(BLOCK) {
-            let block = start..(start + BLOCK).min(len);
-            // Another thread has read these weights, so a write must first take them from its cache:
-            // a long way, which is hidden by asking early.
-            let ahead = (block.end..len).take(BLOCK).step_by(LINE);
-            ahead.for_each(|i| S::prefetch_to_write(&raw const self.weights[i]));
-            self.block(block);
-        }
-    }
-}
-
-/// Floats of a cache line.
-pub(super) const LINE: usize = 16;
-
-impl Update<'_> {
-    #[inline(always)]
-    fn block(&mut self, block: Range<usize>) {
+    fn run<S: Simd>(self) {
         let Step { rule, scale, bound } = self.step;
         let clip = |g: f32| {
             let g = g * scale;
             let g = if g > bound { bound } else { g };
             if g < -bound { -bound } else { g }
         };
-        let gradients = self.gradients[block.clone()].iter().map(|&g| clip(g));
-        let weights = self.weights[block.clone()].iter_mut().zip(gradients);
-        let [first, second] = &mut self.slots;
-        let slots = [first, second].map(|slot| {
-            if slot.is_empty() {
-                &mut [][..]
-            } else {
-                &mut slot[block.clone()]
-            }
-        });
-        let [first, second] = slots;
+        let gradients = self.gradients.iter().map(|&g| clip(g));
+        let weights = self.weights.iter_mut().zip(gradients);
+        let [first, second] = self.slots;
         match rule {
             Rule::Sgd { rate } => weights.for_each(|(w, g)| *w -= g * rate),
             Rule::Momentum {

@@ -56,12 +56,6 @@ unsafe impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn prefetch_to_write(at: *const f32) {
-        // SAFETY: see above; a prefetch of any address is harmless.
-        unsafe { _mm_prefetch::<_MM_HINT_ET0>(at.cast()) }
-    }
-
-    #[inline(always)]
     unsafe fn load_first(from: *const f32, count: usize) -> __m256 {
         // SAFETY: see above; masked lanes are not read.
         unsafe { _mm256_maskload_ps(from, first(count)) }

@@ -60,12 +60,6 @@ unsafe impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn prefetch_to_write(at: *const f32) {
-        // SAFETY: see above; a prefetch of any address is harmless.
-        unsafe { _mm_prefetch::<_MM_HINT_ET0>(at.cast()) }
-    }
-
-    #[inline(always)]
     unsafe fn load_first(from: *const f32, count: usize) -> __m512 {
         // SAFETY: see above; masked lanes are not read.
         unsafe { _mm512_maskz_loadu_ps(first(count), from) }

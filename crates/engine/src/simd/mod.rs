@@ -55,9 +55,6 @@ pub(crate) unsafe trait Simd {
     /// # Safety
     /// `count` floats can be read at `from`.
     unsafe fn load_first(from: *const f32, count: usize) -> Self::V;
-    /// Asks for the cache line of `at` ahead of a write to it. Changes nothing.
-    #[inline(always)]
-    fn prefetch_to_write(_at: *const f32) {}
     /// # Safety
     /// `count < LANES` floats can be written at `to`.
     unsafe fn store_first(to: *mut f32, v: Self::V, count: usize);

@@ -64,7 +64,7 @@ impl Conv {
     }
 }
 
-/// `len` floats of scratch for all chunks, and the rest cut for each.
+/// The floats of scratch for all chunks, and the rest, cut for each.
 fn cut_scratch(scratch: &mut [f32], need: Scratch, parts: usize) -> (&mut [f32], Cut<'_, f32>) {
     let (shared, each) = scratch.split_at_mut(need.shared);
     (

@@ -18,14 +18,10 @@ use crate::simd::Isa;
 
 impl Conv {
     pub(super) fn pooled_scratch(&self, input_gradient: bool) -> Scratch {
-        let (turned, frame) = if input_gradient {
-            (self.kernel.len(), self.padded_len())
-        } else {
-            (0, 0)
-        };
+        let frame = if input_gradient { self.padded_len() } else { 0 };
         Scratch {
-            // The sum of the partial gradients takes the place of the turned kernel.
-            shared: turned.max(self.kernel.len()),
+            // The kernel, filter by filter; later, in its place, the sum of the partial gradients.
+            shared: self.kernel.len(),
             each: self.weights() + self.padded_len() + frame,
         }
     }
@@ -38,8 +34,10 @@ impl Conv {
         let parts = chunks(n);
         let need = self.pooled_scratch(operation.dx.is_some());
         let (turned, scratch) = cut_scratch(run.scratch, need, parts);
-        let kernel = &run.weights[self.kernel.clone()];
-        plain::transpose(kernel, window.len(), self.filters(), turned);
+        if operation.dx.is_some() {
+            let kernel = &run.weights[self.kernel.clone()];
+            plain::transpose(kernel, window.len(), self.filters(), turned);
+        }
         let empty = operation.x.offset..operation.x.offset;
         let dx_range = operation.dx.map_or(empty, |dx| dx.range(n));
         let [x, dy, dx] = disjoint(run.values, [operation.x.range(n), dy.range(n), dx_range]);
