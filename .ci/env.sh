@@ -39,13 +39,15 @@ tool() {
   fi
 }
 
-# Each clone leaves its own copy of our crates in the shared target folder.
+# Each clone leaves its own copy of our crates in the shared folders.
 keep_cache_small() {
-  local limit_mb=12000 used_mb
-  mkdir -p "$CARGO_TARGET_DIR"
-  used_mb=$(du -sm "$CARGO_TARGET_DIR" | cut -f1)
-  if ((used_mb > limit_mb)); then
-    echo "the cache holds $used_mb MB; starting afresh"
-    rm -rf "$CARGO_TARGET_DIR"
-  fi
+  local limit_mb=8000 folder used_mb
+  for folder in "$CARGO_TARGET_DIR" "$cache/fuzz-target"; do
+    mkdir -p "$folder"
+    used_mb=$(du -sm "$folder" | cut -f1)
+    if ((used_mb > limit_mb)); then
+      echo "$folder holds $used_mb MB; starting afresh"
+      rm -rf "$folder"
+    fi
+  done
 }

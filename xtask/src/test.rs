@@ -43,18 +43,29 @@ pub(crate) fn test(further: &[&str]) -> Result<bool> {
         output::say(line);
     }
     output::say("skipped: the suites under testbed/, which need more than a Rust toolchain");
-    let Counts { passed, failed, ignored } = counts;
-    output::say(&format!("{passed} passed, {failed} failed, {} skipped", ignored + skipped.len() as u64));
+    let Counts {
+        passed,
+        failed,
+        ignored,
+    } = counts;
+    output::say(&format!(
+        "{passed} passed, {failed} failed, {} skipped",
+        ignored + skipped.len() as u64
+    ));
     Ok(well)
 }
 
 impl Counts {
     /// Adds a line such as `test result: ok. 3 passed; 0 failed; 1 ignored; …`.
     fn add(&mut self, line: &str) {
-        let Some(result) = line.strip_prefix("test result: ") else { return };
+        let Some(result) = line.strip_prefix("test result: ") else {
+            return;
+        };
         let words: Vec<&str> = result.split_whitespace().collect();
         for pair in words.windows(2) {
-            let Ok(number) = pair[0].parse::<u64>() else { continue };
+            let Ok(number) = pair[0].parse::<u64>() else {
+                continue;
+            };
             match pair[1] {
                 "passed;" => self.passed += number,
                 "failed;" => self.failed += number,
@@ -75,6 +86,13 @@ mod tests {
         counts.add("test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out");
         counts.add("test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured");
         counts.add("test another ... ok");
-        assert_eq!(counts, Counts { passed: 7, failed: 2, ignored: 1 });
+        assert_eq!(
+            counts,
+            Counts {
+                passed: 7,
+                failed: 2,
+                ignored: 1
+            }
+        );
     }
 }
