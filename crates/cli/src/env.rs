@@ -19,6 +19,8 @@ use anyhow::{Context, Result, bail};
 use engine::Isa;
 use train::Surroundings;
 
+use crate::machine;
+
 /// What the environment and the machine say.
 #[derive(Clone, Debug)]
 pub(crate) struct Env {
@@ -57,7 +59,7 @@ impl Env {
             },
             color: path("NO_COLOR").is_none() && crate::output::is_watched(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            memory: available_memory(),
+            memory: machine::available_memory(),
         })
     }
 
@@ -78,7 +80,12 @@ impl Env {
 
 /// A path that stays right when it is told to another process.
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path).with_context(|| format!("{} is not a path", path.display()))
+    let shown = path.display();
+    let path = std::path::absolute(path).with_context(|| format!("`{shown}` is not a path"))?;
+    if path.to_str().is_none() {
+        bail!("`{shown}` is not Unicode; choose another folder, or rename it");
+    }
+    Ok(path)
 }
 
 fn check_isa(name: &str) -> Result<()> {
@@ -90,26 +97,4 @@ fn check_isa(name: &str) -> Result<()> {
         "TRAINYARD_ISA={name}: this machine has {}",
         names.join(", ")
     )
-}
-
-/// What the system says is free, or what the container we are in leaves, whichever is less.
-fn available_memory() -> u64 {
-    let read = |path: &str| std::fs::read_to_string(path).ok();
-    let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
-    let free = read("/proc/meminfo").and_then(|text| {
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        Some(
-            line.trim()
-                .trim_end_matches("kB")
-                .trim()
-                .parse::<u64>()
-                .ok()?
-                * 1024,
-        )
-    });
-    let contained = number("/sys/fs/cgroup/memory.max")
-        .map(|most| most.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0)));
-    free.unwrap_or(u64::MAX).min(contained.unwrap_or(u64::MAX))
 }

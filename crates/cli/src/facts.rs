@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use model::Network;
 use plan::{DataFacts, Facts, Plan, Role};
 use spec::{RunSpec, Train};
@@ -24,14 +24,16 @@ pub(crate) fn gather(spec: &RunSpec, env: &Env) -> Result<Facts, Failure> {
     for task in &plan.tasks {
         let memory = match &task.role {
             Role::Prepare(prepare) => {
-                let found = data::facts(&prepare.data).or_usage()?;
+                let found = data::facts(&prepare.data)
+                    .with_context(|| about(&task.id, "data"))
+                    .or_usage()?;
                 facts.data.insert(task.id.clone(), data_facts(&found));
                 let memory = train::prepare_bytes(&found);
                 datasets.insert(task.id.clone(), found);
                 memory
             }
             Role::Worker { train, data } => {
-                let network = network(train, &datasets[data])?;
+                let network = network(&task.id, train, &datasets[data])?;
                 let weights = network.graph.parameter_count() as u64;
                 facts.weights.insert(task.id.clone(), weights);
                 train::worker_bytes(train, &network, &datasets[data]).or_usage()?
@@ -41,7 +43,7 @@ pub(crate) fn gather(spec: &RunSpec, env: &Env) -> Result<Facts, Failure> {
                 model,
                 data,
             } => {
-                let network = network(trained_by(&plan, model), &datasets[data])?;
+                let network = network(model, trained_by(&plan, model), &datasets[data])?;
                 train::evaluate_bytes(evaluate, &network, &datasets[data]).or_usage()?
             }
         };
@@ -80,7 +82,7 @@ fn fitting_batch(plan: &Plan, train: &Train, data: &str, env: &Env) -> Option<St
         return None;
     };
     let found = data::facts(&prepare.data).ok()?;
-    let network = network(train, &found).ok()?;
+    let network = network(data, train, &found).ok()?;
     let mut smaller = train.clone();
     while smaller.batch > 1 {
         smaller.batch /= 2;
@@ -106,9 +108,14 @@ fn data_facts(found: &data::Facts) -> DataFacts {
     }
 }
 
-fn network(train: &Train, data: &data::Facts) -> Result<Network, Failure> {
-    let (network, _) = train::starting_point(&train.model, &data.shape, data.classes).or_usage()?;
-    Ok(network)
+fn network(task: &str, train: &Train, data: &data::Facts) -> Result<Network, Failure> {
+    let network = train::starting_point(&train.model, &data.shape, data.classes);
+    Ok(network.with_context(|| about(task, "model")).or_usage()?.0)
+}
+
+/// Which field of the run file is at fault.
+fn about(task: &str, field: &str) -> String {
+    format!("step `{task}`, field `{field}`")
 }
 
 /// How the model of a task is trained. The plan has checked that the task is a worker's.

@@ -18,7 +18,7 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn tell(&self) {
         match self {
-            Failure::Usage(error) | Failure::Failed(error) => output::error(&format!("{error:#}")),
+            Failure::Usage(error) | Failure::Failed(error) => output::error(&sentence(error)),
             Failure::Interrupted => {}
         }
     }
@@ -30,6 +30,18 @@ impl Failure {
             Failure::Interrupted => 130,
         })
     }
+}
+
+/// An error with its causes, leaving out those that it already names.
+fn sentence(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |mut text, cause| {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            text.push_str(if text.is_empty() { "" } else { ": " });
+            text.push_str(&cause);
+        }
+        text
+    })
 }
 
 impl<E: Into<anyhow::Error>> From<E> for Failure {

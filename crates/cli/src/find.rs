@@ -44,7 +44,7 @@ pub(crate) fn model(name: &str, env: &Env) -> Result<(PathBuf, Model), Failure> 
             })?;
         run.path.join(&published.path)
     };
-    let model = Model::load(&path)?;
+    let model = Model::load(&path).or_usage()?;
     Ok((path, model))
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn dataset(from: &str, seed: u64, env: &Env) -> Result<Dataset, Failu
             output::talk(&format!("fetching {file}"));
         }
     };
-    Ok(data::load(&data, seed, &env.places(), &mut tell)?)
+    data::load(&data, seed, &env.places(), &mut tell).or_usage()
 }
 
 /// The samples of a dataset that a model is measured on: the test split where there is one.
@@ -65,11 +65,21 @@ pub(crate) fn test_samples(dataset: Dataset) -> Samples {
     dataset.test.unwrap_or(dataset.train)
 }
 
-/// The plan of a run.
+/// The plan of a run. One that was killed before it had a plan has no tasks yet.
 pub(crate) fn plan(run: &RunDir) -> Result<plan::Plan, Failure> {
     let path = run.plan();
-    let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("run {} has no readable plan ({})", run.id(), path.display()))?;
+    let text = match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let (version, run) = (plan::VERSION, run.name.clone());
+            return Ok(plan::Plan {
+                version,
+                run,
+                seed: 0,
+                tasks: vec![],
+            });
+        }
+        text => text.with_context(|| format!("cannot read {}", path.display()))?,
+    };
     Ok(serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?)
 }
 

@@ -5,6 +5,7 @@ mod examples;
 mod facts;
 mod failure;
 mod find;
+mod machine;
 mod output;
 mod report_text;
 mod run_file;

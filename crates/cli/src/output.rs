@@ -1,20 +1,23 @@
 //! The one place that prints. Standard output is data, standard error is talk.
-#![expect(clippy::print_stderr, reason = "this is the place that prints")]
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 
 use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// Prints lines of data. A reader that went away, as `head` does, is not an error.
+/// Prints lines of data. A reader that went away, as `head` does, is not an error; a disk that is
+/// full is.
 pub(crate) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes());
-    if !text.ends_with('\n') {
-        let _ = out.write_all(b"\n");
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let printed = write!(out, "{text}{end}").and_then(|()| out.flush());
+    if let Err(problem) = printed
+        && problem.kind() != ErrorKind::BrokenPipe
+    {
+        error(&format!("cannot write the output: {problem}"));
+        std::process::exit(1);
     }
-    let _ = out.flush();
 }
 
 /// Prints one JSON document, in one line.
@@ -25,12 +28,13 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
 
 /// Says something to the person at the terminal.
 pub(crate) fn talk(line: &str) {
-    eprintln!("{line}");
+    // Nobody may be listening any more, and work goes on without.
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// Says what went wrong.
 pub(crate) fn error(message: &str) {
-    eprintln!("error: {message}");
+    talk(&format!("error: {message}"));
 }
 
 /// Whether a person watches standard error.

@@ -8,8 +8,8 @@ use crate::output::{table, thousands};
 const CURVE_WIDTH: usize = 40;
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The report as text.
-pub(crate) fn closing(report: &Report) -> String {
+/// The report as text. `run` is what the user calls it.
+pub(crate) fn closing(report: &Report, run: &str) -> String {
     let why = report
         .reason
         .as_ref()
@@ -30,7 +30,7 @@ pub(crate) fn closing(report: &Report) -> String {
     text.push_str(&format!(
         "\nNo process held more than {memory} of memory.\n"
     ));
-    text.push_str(&next(report));
+    text.push_str(&next(report, run));
     text
 }
 
@@ -65,13 +65,12 @@ fn rows(report: &ModelReport) -> Vec<Vec<String>> {
     rows
 }
 
-fn next(report: &Report) -> String {
-    let run = &report.run;
+fn next(report: &Report, run: &str) -> String {
     let mut lines = vec![format!("trainyard report {run} --json")];
     match (report.state, &report.newest.model) {
         (State::Done, Some(_)) => {
             lines.insert(0, format!("trainyard inspect {run}"));
-            lines.insert(1, format!("trainyard predict {run} images.npz"));
+            lines.insert(1, format!("trainyard predict {run} INPUT.npz"));
         }
         (State::Failed, _) => lines.insert(0, format!("trainyard logs {run}")),
         _ => {}
@@ -119,7 +118,7 @@ mod tests {
         let points: Vec<(u64, f64)> = (0..80).map(|i| (i, 2.0 / (1 + i) as f64)).collect();
         let curve = curve(&points).unwrap();
         assert!(
-            curve.starts_with("2.0000 ▆▂▁") && curve.ends_with("▁ 0.0250"),
+            curve.starts_with("2.0000 ▇▃▂") && curve.ends_with("▁ 0.0250"),
             "{curve}"
         );
         assert_eq!(

@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 1 << 20;
 pub(crate) struct RunFile {
     /// The run file
     file: PathBuf,
-    /// Change a field for this run, as in --set train.epochs=5
+    /// Change a field for this run, as in --set train.epochs=5; paths are meant from where the file lies
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
     /// Give the run another name
@@ -49,16 +49,13 @@ fn read(path: &Path) -> Result<String> {
     if meta.is_dir() {
         bail!("{shown} is a folder; name a run file in it");
     }
-    if meta.len() > MAX_BYTES {
-        bail!(
-            "{shown} has {} bytes; a run file has at most {MAX_BYTES}",
-            meta.len()
-        );
-    }
     let mut bytes = vec![];
-    file.take(MAX_BYTES)
+    file.take(MAX_BYTES + 1)
         .read_to_end(&mut bytes)
         .with_context(|| format!("cannot read {shown}"))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        bail!("{shown} has more than {MAX_BYTES} bytes, and a run file has not");
+    }
     String::from_utf8(bytes).ok().with_context(|| {
         format!("{shown} is not text; a run file is YAML, as `trainyard init` writes it")
     })
@@ -76,7 +73,7 @@ fn anchor(spec: &mut RunSpec, folder: &Path) -> Result<()> {
         match &mut step.action {
             Action::Prepare(prepare) => {
                 let data = &mut prepare.data;
-                if !spec::BUILTIN_DATA.contains(&data.from.as_str()) {
+                if !spec::BUILTIN_DATA.contains(&data.from.as_str()) && !data.from.contains("://") {
                     place(&mut data.from)?;
                 }
                 if let Some(mirror) = data

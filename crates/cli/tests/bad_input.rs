@@ -2,6 +2,8 @@
 
 mod yard;
 
+use std::path::Path;
+
 use yard::{SMALL, Yard};
 
 /// Runs a file that is wrong in some way and checks what is said about it.
@@ -122,8 +124,26 @@ fn a_diverging_run_fails_and_says_what_to_do() {
     assert_eq!(yard.json(&["status", "small", "--json"])["state"], "failed");
 }
 
+/// A file that numpy wrote for the tests of the data crate.
+fn numpy_wrote(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/tests/fixtures");
+    std::fs::read(folder.join(name)).expect("the fixture is in the repository")
+}
+
+/// An idx file of bytes with these dimensions, whatever `bytes` really hold.
+fn idx(dimensions: &[u32], bytes: &[u8]) -> Vec<u8> {
+    let mut file = vec![0, 0, 8, dimensions.len() as u8];
+    file.extend(
+        dimensions
+            .iter()
+            .flat_map(|dimension| dimension.to_be_bytes()),
+    );
+    file.extend(bytes);
+    file
+}
+
 #[test]
-fn torn_and_lying_data_files() {
+fn torn_empty_oversized_and_lying_data_files() {
     let yard = Yard::new();
     yard.ok(&[
         "split",
@@ -135,26 +155,74 @@ fn torn_and_lying_data_files() {
         "d",
     ]);
     let good = std::fs::read(yard.path("d/0.npz")).unwrap();
-    yard.file("torn.npz", &good[..good.len() / 2]);
-    yard.file("empty.npz", b"");
-    yard.file("text.npz", b"not a zip at all");
-    yard.file("torn.safetensors", &good[..100]);
-    for bad in ["torn.npz", "empty.npz", "text.npz", "absent.npz"] {
-        let error = yard.fails(
-            1,
-            &[
-                "train",
-                "--data",
-                bad,
-                "--model",
-                "mnist-mlp",
-                "--savemodel",
-                "m.safetensors",
-            ],
-        );
-        assert!(error.contains(bad), "{error}");
+    let huge_header = [b"\x93NUMPY\x02\x00\xff\xff\xff\x7f", &[b' '; 64][..]].concat();
+    let bad_files = [
+        ("torn.npz", good[..good.len() / 2].to_vec()),
+        ("empty.npz", vec![]),
+        ("text.npz", b"not a zip at all".to_vec()),
+        ("huge.npz", huge_header),
+        ("pickled.npz", numpy_wrote("pickled.npz")),
+    ];
+    for (name, bytes) in bad_files {
+        yard.file(name, bytes);
+        let args = [
+            "train",
+            "--data",
+            name,
+            "--model",
+            "mnist-mlp",
+            "--savemodel",
+            "m.safetensors",
+        ];
+        let error = yard.fails(2, &args);
+        assert!(error.contains(name), "{error}");
     }
-    let error = yard.fails(1, &["inspect", "torn.safetensors"]);
-    assert!(error.contains("torn.safetensors"), "{error}");
+    for (images, labels) in [
+        (idx(&[5, 28, 28], &[0; 28 * 28]), idx(&[5], &[0; 5])),
+        (idx(&[1, 28, 28], &[0; 28 * 28]), idx(&[2], &[0; 2])),
+        (idx(&[u32::MAX, u32::MAX, u32::MAX], &[]), idx(&[1], &[0])),
+    ] {
+        std::fs::create_dir_all(yard.path("idx")).unwrap();
+        for (name, bytes) in [("images-idx3", images), ("labels-idx1", labels)] {
+            yard.file(&format!("idx/train-{name}-ubyte"), &bytes);
+            yard.file(&format!("idx/t10k-{name}-ubyte"), &bytes);
+        }
+        yard.file("run.yaml", SMALL.replace("mnist-sample", "idx"));
+        let error = yard.fails(2, &["run", "run.yaml"]);
+        assert!(error.contains("idx"), "{error}");
+    }
     assert!(!yard.path("m.safetensors").exists());
+}
+
+#[test]
+fn torn_empty_and_lying_model_files() {
+    let yard = Yard::new();
+    let args = [
+        "train",
+        "--data",
+        "mnist-sample",
+        "--model",
+        "mnist-mlp",
+        "--savemodel",
+    ];
+    yard.ok(&[&args[..], &["good.safetensors"]].concat());
+    let good = std::fs::read(yard.path("good.safetensors")).unwrap();
+    let mut flipped = good.clone();
+    let last = flipped.len() - 1;
+    flipped[last] ^= 1;
+    let lying = [&u64::MAX.to_le_bytes(), &good[8..]].concat();
+    let longer = [&good[..], &[0; 4]].concat();
+    let bad_files = [
+        ("torn.safetensors", &good[..good.len() / 2]),
+        ("empty.safetensors", &[]),
+        ("header.safetensors", &lying),
+        ("flipped.safetensors", &flipped),
+        ("longer.safetensors", &longer),
+        ("keras.h5", b"\x89HDF\r\n\x1a\n"),
+    ];
+    for (name, bytes) in bad_files {
+        yard.file(name, bytes);
+        let error = yard.fails(2, &["inspect", name]);
+        assert!(error.contains(name), "{error}");
+    }
 }

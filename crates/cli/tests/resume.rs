@@ -49,12 +49,12 @@ fn stop_and_run_again_loses_no_step() {
     yard.ok(&["stop", "long"]);
     assert_eq!(driver.wait().unwrap().code(), Some(130));
     assert_eq!(yard.json(&["status", "long", "--json"])["state"], "stopped");
+    assert_eq!(yard.events_of("long-1", "task_stopped")[0]["saved"], true);
+    let saved = yard.events_of("long-1", "checkpoint").last().unwrap()["step"].clone();
 
     yard.ok(&["run", "long.yaml"]);
-    let saved = yard.events_of("long-1", "checkpoint").last().unwrap()["step"].clone();
-    let resumed = &yard.events_of("long-1", "resumed")[0]["step"];
-    assert!(resumed.as_u64() > Some(0) && resumed.as_u64() <= saved.as_u64());
-    let report = yard.json(&["report", "long", "--json"]);
+    assert_eq!(yard.events_of("long-1", "resumed")[0]["step"], saved);
+    let report = yard.json(&["report", "long-1", "--json"]);
     assert_eq!(report["weights_sha256"], expected["weights_sha256"]);
     assert_eq!(report["metrics"], expected["metrics"]);
 }
@@ -64,20 +64,31 @@ fn fifty_kills_at_random_moments_change_nothing() {
     let expected = undisturbed();
     let yard = Yard::new();
     yard.file("long.yaml", LONG);
-    let key = random::Key::new(u64::from(std::process::id()), random::Purpose::Synthetic);
-    for kill in 0..50 {
+    let seed = u64::from(std::process::id());
+    println!("the moments follow from seed {seed}");
+    let key = random::Key::new(seed, random::Purpose::Synthetic);
+    let mut kills = 0;
+    for attempt in 0.. {
         // A run that got to its end in between is followed by the next one of its name.
         let mut driver = yard.start(&["run", "long.yaml"]);
-        std::thread::sleep(Duration::from_millis(key.below(kill, 400)));
-        if kill.is_multiple_of(5)
+        if attempt % 2 == 1 {
+            // Every other time anything may be hit, the first milliseconds too.
+            yard.until("training goes on", || is_training(&yard, driver.id()));
+        }
+        std::thread::sleep(Duration::from_millis(key.below(attempt, 250)));
+        if attempt % 5 == 0
             && let Some(worker) = yard.newest_run().and_then(|run| worker_pid(&yard, &run))
         {
             // The driver survives this one and starts another worker.
             signal(worker, "-KILL");
-            std::thread::sleep(Duration::from_millis(key.below(kill + 1000, 200)));
+            std::thread::sleep(Duration::from_millis(key.below(attempt + 1000, 200)));
         }
+        kills += u64::from(driver.try_wait().unwrap().is_none());
         let _ = driver.kill();
         let _ = driver.wait();
+        if kills == 50 {
+            break;
+        }
     }
     yard.ok(&["run", "long.yaml"]);
     let runs = yard.json(&["ls", "--json"]);
@@ -93,13 +104,44 @@ fn fifty_kills_at_random_moments_change_nothing() {
         assert_eq!(report["metrics"], expected["metrics"], "{run}");
         resumed += yard.events_of(run, "resumed").len();
     }
+    println!("{kills} kills, {resumed} resumes from a checkpoint");
     assert!(resumed > 5, "of fifty kills only {resumed} hit training");
+}
+
+/// Whether the driver's worker has told of progress, or the driver has already ended.
+fn is_training(yard: &Yard, driver: u32) -> bool {
+    let Some(run) = yard.newest_run() else {
+        return false;
+    };
+    let events = yard.events(&run);
+    let since = events
+        .iter()
+        .rposition(|event| event["event"] == "run_started")
+        .unwrap_or(0);
+    let told = |kind: &str| events[since..].iter().any(|event| event["event"] == kind);
+    let driven = std::fs::read_to_string(yard.path("runs").join(&run).join("driver.json"));
+    let by_this_one = driven.is_ok_and(|text| text.contains(&driver.to_string()));
+    by_this_one && (told("progress") || told("checkpoint") || told("run_done"))
+}
+
+#[test]
+fn a_worker_that_is_asked_to_leave_by_somebody_else_is_followed_by_another() {
+    let yard = Yard::new();
+    yard.file("long.yaml", LONG);
+    let mut driver = yard.start(&["run", "long.yaml"]);
+    yard.until("training makes progress", || {
+        !yard.events_of("long-1", "progress").is_empty()
+    });
+    signal(worker_pid(&yard, "long-1").unwrap(), "-TERM");
+    assert_eq!(driver.wait().unwrap().code(), Some(0));
+    assert_eq!(yard.events_of("long-1", "task_restarted").len(), 1);
+    assert_eq!(yard.events_of("long-1", "resumed").len(), 1);
 }
 
 #[test]
 fn a_second_driver_is_refused_and_told_who_drives() {
     let yard = Yard::new();
-    yard.file("long.yaml", LONG);
+    yard.file("long.yaml", LONG.replace("epochs: 60", "epochs: 100000"));
     let mut driver = yard.start(&["run", "long.yaml"]);
     yard.until("the run is driven", || !yard.events("long-1").is_empty());
     let error = yard.fails(1, &["run", "long.yaml"]);

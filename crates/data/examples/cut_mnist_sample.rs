@@ -7,8 +7,8 @@ use std::io::Write;
 use std::path::Path;
 use std::{env, error, fs};
 
+use data::idx;
 use flate2::{Compression, GzBuilder};
-use trainyard_data::idx;
 
 fn main() -> Result<(), Box<dyn error::Error>> {
     let mut arguments = env::args().skip(1);

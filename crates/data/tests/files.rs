@@ -4,12 +4,12 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use spec::{Data, Holdout, Prepare, Split};
-use tempfile::{TempDir, tempdir};
-use trainyard_data::{
+use data::{
     Assign, Manifest, Places, Samples, Values, View, facts, idx, inputs, load, npz, prepare,
     write_shards,
 };
+use spec::{Data, Holdout, Prepare, Split};
+use tempfile::{TempDir, tempdir};
 
 fn data(path: &Path) -> Data {
     Data {

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use data::{Dataset, Places, Samples, facts, load, prepare};
 use spec::{Data, Holdout, Prepare};
 use tempfile::tempdir;
-use trainyard_data::{Dataset, Places, Samples, facts, load, prepare};
 
 fn nowhere() -> Places {
     Places {

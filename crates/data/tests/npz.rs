@@ -3,11 +3,11 @@
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
+use data::npz::{self, Limits};
+use data::{Places, Samples, Values, View, facts, load};
 use proptest::prelude::*;
 use spec::{Data, Holdout};
 use tempfile::tempdir;
-use trainyard_data::npz::{self, Limits};
-use trainyard_data::{Places, Samples, Values, View, facts, load};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

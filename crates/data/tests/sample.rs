@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use data::{Manifest, Places, facts, load, prepare};
 use spec::{Data, Holdout, Prepare, Split};
 use tempfile::tempdir;
-use trainyard_data::{Manifest, Places, facts, load, prepare};
 
 fn sample() -> Data {
     Data {

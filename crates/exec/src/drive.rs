@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
-use plan::{Plan, Role, Task};
+use plan::{Plan, Task};
 use store::RunDir;
 use train::{Clock, Event, EventLog, Kind, Orders, Report, Standing, State};
 
@@ -18,6 +18,8 @@ use crate::{ExecError, Launcher, Limits};
 const MOST_DEATHS: u32 = 5;
 /// How long a process may take to save and leave.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How many messages of tasks may wait; then the tasks do.
+const QUEUE: usize = 1024;
 /// How often the driver looks up from its messages.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
@@ -56,7 +58,7 @@ pub enum Ending {
 pub fn drive(driver: Driver<'_>) -> Result<Ending, ExecError> {
     let (log, events) = EventLog::open(&driver.run.events(), driver.clock.clone())?;
     let standing = Standing::of(&events);
-    let (sender, inbox) = channel();
+    let (sender, inbox) = sync_channel(QUEUE);
     let resumed = !events.is_empty();
     let mut drive = Drive {
         driver,
@@ -75,7 +77,18 @@ pub fn drive(driver: Driver<'_>) -> Result<Ending, ExecError> {
             resumed,
         },
     )?;
-    drive.until_nothing_runs(&inbox)?;
+    let ended = drive.until_nothing_runs(&inbox);
+    if let Err(error) = &ended {
+        // Processes notice that their driver is gone, save and leave. If the log cannot be written,
+        // the error itself is all there is.
+        let _ = drive.note(
+            None,
+            Kind::RunFailed {
+                reason: error.to_string(),
+            },
+        );
+    }
+    ended?;
     drive.end()
 }
 
@@ -86,7 +99,7 @@ struct Drive<'a> {
     processes: BTreeMap<String, Process>,
     /// How often each task's processes died since one of them last saved something.
     deaths: BTreeMap<String, u32>,
-    sender: Sender<Message>,
+    sender: SyncSender<Message>,
     /// When processes that were asked to stop are killed.
     killing_at: Option<Duration>,
 }
@@ -103,6 +116,7 @@ impl Drive<'_> {
             }
             match inbox.recv_timeout(LOOK_UP) {
                 Ok(Message::Said(task, kind)) => self.hear(&task, kind)?,
+                Ok(Message::Garbled(task, line)) => self.dismiss(&task, &line),
                 Ok(Message::Silent(task)) => self.bury(&task)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => unreachable!("we hold a sender ourselves"),
@@ -144,7 +158,7 @@ impl Drive<'_> {
     fn hear(&mut self, task: &str, kind: Kind) -> Result<(), ExecError> {
         let is_farewell = matches!(
             kind,
-            Kind::TaskDone { .. } | Kind::TaskFailed { .. } | Kind::TaskStopped {}
+            Kind::TaskDone { .. } | Kind::TaskFailed { .. } | Kind::TaskStopped { .. }
         );
         if matches!(kind, Kind::Checkpoint { .. }) {
             self.deaths.remove(task);
@@ -158,31 +172,50 @@ impl Drive<'_> {
         Ok(())
     }
 
+    /// Ends a process that does not speak our language.
+    fn dismiss(&mut self, task: &str, line: &str) {
+        if let Some(process) = self.processes.get_mut(task) {
+            let start: String = line.chars().take(80).collect();
+            let reason = format!("its process said something that is not an event: {start}");
+            process.farewell = Some(Kind::TaskFailed { reason });
+            process.kill();
+        }
+    }
+
     fn bury(&mut self, task: &str) -> Result<(), ExecError> {
         let Some(mut process) = self.processes.remove(task) else {
             return Ok(());
         };
         let farewell = process.farewell.take();
         let ending = process.wait();
-        let deaths = self.deaths.entry(task.to_owned()).or_default();
-        *deaths += 1;
-        let deaths = *deaths;
         let kind = match farewell {
-            Some(kind) => kind,
-            None if self.killing_at.is_some() => Kind::TaskStopped {},
-            None if deaths < MOST_DEATHS => {
-                self.note(Some(task), Kind::TaskRestarted { reason: ending })?;
-                let task = self.driver.plan.tasks.iter().find(|other| other.id == task);
-                return self.start(task.expect("only tasks of the plan are started"));
+            // Somebody else asked it to leave, as a cluster does that wants its machine back.
+            Some(Kind::TaskStopped { .. }) if self.killing_at.is_none() => {
+                return self.restart(task, "its process was asked to leave, and saved".into());
             }
+            Some(kind) => kind,
+            None if self.killing_at.is_some() => Kind::TaskStopped { saved: false },
+            None if self.count_death(task) < MOST_DEATHS => return self.restart(task, ending),
             None => Kind::TaskFailed {
                 reason: format!(
-                    "{ending}, {deaths} times in a row; see `trainyard logs {} {task}`",
+                    "{ending}, {MOST_DEATHS} times in a row; see `trainyard logs {} {task}`",
                     self.driver.run.id()
                 ),
             },
         };
         self.note(Some(task), kind)
+    }
+
+    fn count_death(&mut self, task: &str) -> u32 {
+        let deaths = self.deaths.entry(task.to_owned()).or_default();
+        *deaths += 1;
+        *deaths
+    }
+
+    fn restart(&mut self, task: &str, reason: String) -> Result<(), ExecError> {
+        self.note(Some(task), Kind::TaskRestarted { reason })?;
+        let task = self.driver.plan.tasks.iter().find(|other| other.id == task);
+        self.start(task.expect("only tasks of the plan are started"))
     }
 
     /// Stops processes when the user asks: first in order, then, asked again or out of patience,
@@ -241,7 +274,7 @@ impl Drive<'_> {
             &run.id(),
             &run.path,
             &self.standing,
-            workers(self.driver.plan),
+            self.driver.plan.workers(),
         );
         report.state = State::Done;
         let text = serde_json::to_vec_pretty(&report).expect("a report is plain data");
@@ -255,13 +288,4 @@ impl Drive<'_> {
         (self.driver.show)(&event);
         Ok(())
     }
-}
-
-/// How many logical workers a plan trains with.
-pub fn workers(plan: &Plan) -> usize {
-    let of = |task: &Task| match &task.role {
-        Role::Worker { train, .. } => Some(train.workers),
-        _ => None,
-    };
-    plan.tasks.iter().find_map(of).unwrap_or(0)
 }

@@ -9,7 +9,7 @@ mod error;
 mod process;
 mod schedule;
 
-pub use drive::{Driver, Ending, drive, workers};
+pub use drive::{Driver, Ending, drive};
 pub use error::ExecError;
 pub use process::{Launcher, ask_to_stop};
 pub use schedule::Limits;

@@ -10,9 +10,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use store::RunDir;
 use train::{Kind, Orders};
 
@@ -43,6 +43,8 @@ pub(crate) struct Process {
 pub(crate) enum Message {
     /// A task says something.
     Said(String, Kind),
+    /// A task says something that is not an event: it is not one of ours, or not of this version.
+    Garbled(String, String),
     /// A task's standard output ended.
     Silent(String),
 }
@@ -53,7 +55,7 @@ impl Launcher {
         &self,
         orders: &Orders,
         run: &RunDir,
-        messages: Sender<Message>,
+        messages: SyncSender<Message>,
     ) -> Result<Process, ExecError> {
         let task = orders.task.id.clone();
         let path = run.log(&task, orders.process as usize);
@@ -106,8 +108,11 @@ impl Process {
         ask_to_stop(self.pid());
     }
 
+    /// Ends the process, and whatever it may have started, at once.
     pub(crate) fn kill(&self) {
-        signal(self.pid(), Signal::KILL);
+        if let Some(group) = as_pid(self.pid()) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
     }
 
     /// Waits for a process whose output has ended.
@@ -132,29 +137,32 @@ impl Process {
 
 /// Asks a process of ours, a driver or a task, to save and leave.
 pub fn ask_to_stop(pid: u32) {
-    signal(pid, Signal::TERM);
-}
-
-fn signal(pid: u32, signal: Signal) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+    if let Some(pid) = as_pid(pid) {
         // It may have ended in this moment, and that is what is wanted.
-        let _ = kill_process(pid, signal);
+        let _ = kill_process(pid, Signal::TERM);
     }
 }
 
-fn listen(task: &str, stdout: impl Read, messages: &Sender<Message>) {
+fn as_pid(pid: u32) -> Option<Pid> {
+    Pid::from_raw(i32::try_from(pid).ok()?)
+}
+
+fn listen(task: &str, stdout: impl Read, messages: &SyncSender<Message>) {
     let mut reader = BufReader::new(stdout);
     let mut line = String::new();
     loop {
         line.clear();
         match reader.by_ref().take(MAX_LINE_BYTES).read_line(&mut line) {
             Ok(0) | Err(_) => break,
+            // Cut off by the process's death.
+            Ok(length) if !line.ends_with('\n') && (length as u64) < MAX_LINE_BYTES => break,
             Ok(_) => {}
         }
-        // Anything that is not an event is not for us.
-        if let Ok(kind) = serde_json::from_str(&line)
-            && messages.send(Message::Said(task.to_owned(), kind)).is_err()
-        {
+        let message = match serde_json::from_str(&line) {
+            Ok(kind) => Message::Said(task.to_owned(), kind),
+            Err(_) => Message::Garbled(task.to_owned(), line.trim_end().to_owned()),
+        };
+        if messages.send(message).is_err() {
             return;
         }
     }

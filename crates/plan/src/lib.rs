@@ -83,6 +83,17 @@ pub struct Resources {
     pub threads: usize,
 }
 
+impl Plan {
+    /// How many logical workers train; 0 where nothing is trained.
+    pub fn workers(&self) -> usize {
+        let of = |task: &Task| match &task.role {
+            Role::Worker { train, .. } => Some(train.workers),
+            Role::Prepare(_) | Role::Evaluate { .. } => None,
+        };
+        self.tasks.iter().find_map(of).unwrap_or(0)
+    }
+}
+
 impl Role {
     /// The word for it in plans, events and the terminal.
     pub fn name(&self) -> &'static str {

@@ -1,8 +1,8 @@
 //! Any graph of steps without a circle becomes a plan in which each task comes after its needs.
 
+use plan::{self as plan, Facts, Plan};
 use proptest::prelude::*;
 use spec::{Action, Builtin, Data, Evaluate, Model, Prepare, RunSpec, Step, Train};
-use trainyard_plan::{self as plan, Facts, Plan};
 
 /// Steps in an order in which they could run, then shuffled. Needs point to earlier ones, and
 /// each step finds one data set and one model.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trainyard_plan::{self as plan, DataFacts, Facts, Plan, PlanError, Role, Task};
+use plan::{self as plan, DataFacts, Facts, Plan, PlanError, Role, Task};
 
 /// Plans a run file whose steps are given as `id: {…}` lines.
 fn steps(lines: &str) -> Result<Plan, PlanError> {

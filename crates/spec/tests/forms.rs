@@ -1,6 +1,6 @@
 //! What a run file means: short and long form, shorthand, defaults, `--set`.
 
-use trainyard_spec::{
+use spec::{
     self as spec, Action, Activation, Adam, Builtin, Clip, Data, Duration, EarlyStop, Evaluate,
     Flatten, Holdout, Layer, Length, Loss, LossName, Model, Monitor, Optimizer, Pair, Prepare,
     Reduction, RunSpec, Schedule, Split, Step, Train,

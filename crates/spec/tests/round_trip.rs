@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use trainyard_spec::{
+use spec::{
     self as spec, Action, Activation, ActivationLayer, Adam, Builtin, Checkpoint, Clip, Conv2D,
     Data, Dense, Dropout, Duration, EarlyStop, Evaluate, Flatten, Holdout, Initializer, Input,
     Layer, Length, Loss, LossName, MaxPooling2D, Model, Monitor, Optimizer, Padding, Pair, Prepare,

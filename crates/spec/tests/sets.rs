@@ -1,6 +1,6 @@
 //! `--set`: what a change means, and what is said when it is wrong.
 
-use trainyard_spec::{
+use spec::{
     self as spec, Action, Adam, Builtin, Data, Evaluate, Holdout, Layer, Length, Model, Optimizer,
     RunSpec, Sgd, Split, Train,
 };

@@ -53,7 +53,7 @@ impl Owner {
     }
 
     /// Whether the process lives on the machine `host`. Of another machine it cannot be told.
-    fn lives_on(&self, host: &str) -> bool {
+    pub fn lives_on(&self, host: &str) -> bool {
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
         let Some(pid) = pid.filter(|_| self.host == host) else {
             return false;

@@ -16,6 +16,19 @@ pub struct RunDir {
 }
 
 impl RunDir {
+    /// The run in a folder, whatever the folder is called.
+    pub fn at(path: &Path) -> RunDir {
+        RunDir::parse(path).unwrap_or_else(|| RunDir {
+            path: path.into(),
+            name: path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+            number: 0,
+        })
+    }
+
     /// What the run is called on a command line: the name of its folder.
     pub fn id(&self) -> String {
         match self.number {

@@ -210,7 +210,8 @@ impl Store {
         }
         let local = LocalFileSystem::new_with_prefix(folder)
             .map_err(|error| StoreError::object(error, "the folder", &place))?
-            .with_fsync(true);
+            .with_fsync(true)
+            .with_automatic_cleanup(true);
         Ok(Store {
             place,
             backend: Backend::Local(Arc::new(local)),

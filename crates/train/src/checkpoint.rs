@@ -25,8 +25,8 @@ const MAX_STATE_BYTES: u64 = 1 << 36;
 pub struct Position {
     /// Steps done.
     pub step: u64,
-    /// Updates the optimizer has made.
-    pub updates: u64,
+    /// How long training has taken, all processes together.
+    pub seconds: f64,
     /// What the epoch under way has come to.
     pub tally: Tally,
     /// The result of the epoch whose weights would be published now.
@@ -108,16 +108,23 @@ impl Checkpoints {
             Err(StoreError::AlreadyExists { .. }) | Ok(()) => {}
             Err(error) => return Err(error.into()),
         }
-        self.forget_old()
+        self.forget_old(step)
     }
 
-    /// The newest checkpoint that is whole.
-    pub fn newest(&self) -> Result<Option<Snapshot>, Error> {
-        Ok(self
-            .steps()?
-            .into_iter()
-            .rev()
-            .find_map(|step| self.load(step).ok()))
+    /// The newest checkpoint that is whole, and those that should have been newer but are damaged,
+    /// with what is wrong with them.
+    pub fn newest(&self) -> Result<(Option<Snapshot>, Vec<(u64, String)>), Error> {
+        let mut damaged = vec![];
+        for step in self.steps()?.into_iter().rev() {
+            match self.load(step) {
+                Ok(snapshot) => return Ok((Some(snapshot), damaged)),
+                // Never finished, so never a checkpoint.
+                Err(Error::Store(StoreError::NotFound { .. })) => {}
+                Err(Error::Corrupt { problem, .. }) => damaged.push((step, problem)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((None, damaged))
     }
 
     fn load(&self, step: u64) -> Result<Snapshot, Error> {
@@ -170,14 +177,20 @@ impl Checkpoints {
         Ok(steps)
     }
 
-    fn forget_old(&self) -> Result<(), Error> {
-        let whole = |step: &u64| self.store.exists(&format!("{step}/{MANIFEST}"));
-        let mut steps = self.steps()?;
-        steps.retain(|step| whole(step).unwrap_or(true));
-        let old = steps.len().saturating_sub(self.keep);
-        for step in &steps[..old] {
+    /// Keeps the checkpoint just saved and the few whole ones before it. Whatever claims to be newer
+    /// could not be used when training went on from an older one, and goes too.
+    fn forget_old(&self, saved: u64) -> Result<(), Error> {
+        let is_whole = |step: u64| self.store.exists(&format!("{step}/{MANIFEST}"));
+        let mut kept = 0;
+        for step in self.steps()?.into_iter().rev() {
+            if step <= saved && kept < self.keep && is_whole(step)? {
+                kept += 1;
+                continue;
+            }
             // The manifest goes first: what is half deleted is not a checkpoint.
-            self.store.delete(&format!("{step}/{MANIFEST}"))?;
+            if is_whole(step)? {
+                self.store.delete(&format!("{step}/{MANIFEST}"))?;
+            }
             for entry in self.store.list(&step.to_string())? {
                 self.store.delete(&entry.path)?;
             }
@@ -219,16 +232,16 @@ mod tests {
     fn the_newest_of_three_comes_back_to_the_bit() {
         let folder = tempfile::tempdir().unwrap();
         let checkpoints = checkpoints(&folder);
-        assert_eq!(checkpoints.newest().unwrap(), None);
+        assert_eq!(checkpoints.newest().unwrap(), (None, vec![]));
         for step in [5, 10, 15, 100] {
             checkpoints.save(&snapshot(step)).unwrap();
         }
-        assert_eq!(checkpoints.newest().unwrap(), Some(snapshot(100)));
+        assert_eq!(checkpoints.newest().unwrap().0, Some(snapshot(100)));
         assert_eq!(checkpoints.steps().unwrap(), [10, 15, 100]);
     }
 
     #[test]
-    fn a_damaged_one_falls_back_to_the_one_before_and_can_be_written_again() {
+    fn a_damaged_one_is_told_of_and_falls_back_to_the_one_before() {
         let folder = tempfile::tempdir().unwrap();
         let checkpoints = checkpoints(&folder);
         for step in [5, 10, 15] {
@@ -236,8 +249,19 @@ mod tests {
         }
         std::fs::write(folder.path().join("15/w0.f32"), [1, 2, 3]).unwrap();
         std::fs::remove_file(folder.path().join("10/manifest.json")).unwrap();
-        assert_eq!(checkpoints.newest().unwrap(), Some(snapshot(5)));
+        let (newest, damaged) = checkpoints.newest().unwrap();
+        assert_eq!(newest, Some(snapshot(5)));
+        assert_eq!(damaged.len(), 1);
+        assert!(
+            damaged[0].0 == 15 && damaged[0].1.contains("hash"),
+            "{damaged:?}"
+        );
+
+        // Training goes on from 5: its checkpoints must not lose to the damaged one of 15.
+        checkpoints.save(&snapshot(7)).unwrap();
+        assert_eq!(checkpoints.newest().unwrap(), (Some(snapshot(7)), vec![]));
         checkpoints.save(&snapshot(15)).unwrap();
-        assert_eq!(checkpoints.newest().unwrap(), Some(snapshot(15)));
+        assert_eq!(checkpoints.newest().unwrap(), (Some(snapshot(15)), vec![]));
+        assert_eq!(checkpoints.steps().unwrap(), [5, 7, 15]);
     }
 }

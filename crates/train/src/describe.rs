@@ -38,7 +38,10 @@ pub fn describe_kind(kind: &Kind) -> Option<String> {
         Kind::Resumed { step } => format!("goes on after step {step}"),
         Kind::Progress(progress) => progress_line(progress),
         Kind::Epoch(epoch) => epoch_line(epoch),
-        Kind::Checkpoint { .. } => return None,
+        Kind::Checkpoint { .. } | Kind::Unknown => return None,
+        Kind::CheckpointDamaged { step, problem } => {
+            format!("the checkpoint of step {step} cannot be used: {problem}")
+        }
         Kind::EarlyStop { reason, .. } => reason.clone(),
         Kind::Published(published) => published_line(published),
         Kind::Evaluated {
@@ -50,7 +53,8 @@ pub fn describe_kind(kind: &Kind) -> Option<String> {
             format!("{split}: {} on {samples} samples", pair(metrics))
         }
         Kind::TaskRestarted { reason } => format!("{reason}; starting it again"),
-        Kind::TaskStopped {} => "stopped; everything so far is saved".into(),
+        Kind::TaskStopped { saved: true } => "stopped; everything so far is saved".into(),
+        Kind::TaskStopped { saved: false } => "stopped at once; the last checkpoint is kept".into(),
         Kind::TaskDone { seconds, .. } => format!("done in {}", duration(*seconds)),
         Kind::TaskFailed { reason } => format!("failed: {reason}"),
         Kind::RunStopping {} => {

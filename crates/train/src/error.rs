@@ -45,6 +45,12 @@ pub enum Error {
         /// Infinity or not a number.
         loss: f64,
     },
+    /// A model answers with something that is not a number.
+    #[error(
+        "the model's loss is not a number: training diverged; train again with a lower \
+         `learning_rate`, or set `clip`"
+    )]
+    NotANumber,
     /// The orders cannot be carried out as they are.
     #[error("{0}")]
     Orders(String),

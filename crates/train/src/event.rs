@@ -76,6 +76,13 @@ pub enum Kind {
     Progress(Progress),
     /// An epoch ended.
     Epoch(Epoch),
+    /// A checkpoint cannot be used; an older one, or none, is taken.
+    CheckpointDamaged {
+        /// Whose.
+        step: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A checkpoint was written whole.
     Checkpoint {
         /// Steps done.
@@ -106,8 +113,12 @@ pub enum Kind {
         /// What happened to it.
         reason: String,
     },
-    /// A task left in order before it was done, because it was asked to.
-    TaskStopped {},
+    /// A task left before it was done, because it was asked to.
+    TaskStopped {
+        /// Whether it left in order, with everything saved; otherwise it was killed, and what it did
+        /// since its last checkpoint is done again.
+        saved: bool,
+    },
     /// A task is done.
     TaskDone {
         /// How long its last process took.
@@ -134,6 +145,9 @@ pub enum Kind {
     },
     /// The run is done and its report is written.
     RunDone {},
+    /// Something that a newer version of this program tells, and this one does not know.
+    #[serde(other)]
+    Unknown,
 }
 
 /// Loss and accuracy over some samples.

@@ -2,7 +2,9 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
 
 use crate::event::{Event, Kind, VERSION};
 use crate::{Clock, Error};
@@ -13,6 +15,7 @@ const MAX_LOG_BYTES: u64 = 1 << 30;
 /// The driver's end of the log.
 pub struct EventLog {
     file: File,
+    path: PathBuf,
     next_seq: u64,
     clock: Clock,
 }
@@ -28,17 +31,18 @@ impl EventLog {
             .create(true)
             .open(path)
             .map_err(at)?;
-        let text = read_text(&mut file, path)?;
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        if whole < text.len() {
+        let bytes = read_bytes(&mut file, path)?;
+        let whole = whole_lines(&bytes);
+        if whole < bytes.len() {
             file.set_len(whole as u64).map_err(at)?;
         }
         file.seek(SeekFrom::End(0)).map_err(at)?;
-        let events = parse(&text[..whole], path)?;
+        let events = parse(&bytes[..whole], path)?;
         let next_seq = events.last().map_or(0, |event| event.seq + 1);
         Ok((
             EventLog {
                 file,
+                path: path.into(),
                 next_seq,
                 clock,
             },
@@ -65,7 +69,7 @@ impl EventLog {
                 Ok(())
             }
         };
-        write(&mut self.file).map_err(|error| Error::io(Path::new("events.jsonl"), error))?;
+        write(&mut self.file).map_err(|error| Error::io(&self.path, error))?;
         self.next_seq += 1;
         Ok(event)
     }
@@ -78,36 +82,58 @@ pub fn read_events(path: &Path) -> Result<Vec<Event>, Error> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(vec![]),
         Err(error) => return Err(Error::io(path, error)),
     };
-    let text = read_text(&mut file, path)?;
-    let whole = text.rfind('\n').map_or(0, |end| end + 1);
-    parse(&text[..whole], path)
+    let bytes = read_bytes(&mut file, path)?;
+    parse(&bytes[..whole_lines(&bytes)], path)
 }
 
-fn read_text(file: &mut File, path: &Path) -> Result<String, Error> {
-    let mut text = String::new();
+fn read_bytes(file: &mut File, path: &Path) -> Result<Vec<u8>, Error> {
+    let mut bytes = vec![];
     file.take(MAX_LOG_BYTES + 1)
-        .read_to_string(&mut text)
-        .map_err(|e| Error::io(path, e))?;
-    if text.len() as u64 > MAX_LOG_BYTES {
+        .read_to_end(&mut bytes)
+        .map_err(|error| Error::io(path, error))?;
+    if bytes.len() as u64 > MAX_LOG_BYTES {
         return Err(Error::Corrupt {
             path: path.into(),
             problem: "it is over 1 GiB".into(),
         });
     }
-    Ok(text)
+    Ok(bytes)
 }
 
-fn parse(text: &str, path: &Path) -> Result<Vec<Event>, Error> {
-    let parse_line = |(number, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|error| Error::Corrupt {
-            path: path.into(),
-            problem: format!(
-                "line {} is not an event of version {VERSION}: {error}",
-                number + 1
-            ),
-        })
+/// How many bytes are whole lines. A crash may cut a line anywhere, within a character too.
+fn whole_lines(bytes: &[u8]) -> usize {
+    bytes
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .map_or(0, |end| end + 1)
+}
+
+fn parse(bytes: &[u8], path: &Path) -> Result<Vec<Event>, Error> {
+    let lines = bytes
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.is_empty());
+    lines
+        .enumerate()
+        .map(|(number, line)| parse_line(number, line, path))
+        .collect()
+}
+
+fn parse_line(number: usize, line: &[u8], path: &Path) -> Result<Event, Error> {
+    let wrong = |problem: String| Error::Corrupt {
+        path: path.into(),
+        problem: format!("line {} {problem}", number + 1),
     };
-    text.lines().enumerate().map(parse_line).collect()
+    #[derive(Deserialize)]
+    struct Version {
+        v: u32,
+    }
+    match serde_json::from_slice(line) {
+        Ok(Version { v }) if v > VERSION => Err(wrong(format!(
+            "is of version {v}: use the newer trainyard that wrote it"
+        ))),
+        _ => serde_json::from_slice(line)
+            .map_err(|error| wrong(format!("is not an event of version {VERSION}: {error}"))),
+    }
 }
 
 /// Whether a driver that takes the run up again acts on this event.
@@ -132,8 +158,9 @@ mod tests {
             .unwrap();
         log.append(None, Kind::RunDone {}).unwrap();
         let mut text = std::fs::read_to_string(&path).unwrap();
-        text.push_str("{\"v\":1,\"seq\":2,\"ms");
-        std::fs::write(&path, text).unwrap();
+        text.push_str("{\"v\":1,\"seq\":2,\"reason\":\"\u{e9}");
+        // Cut within the last character.
+        std::fs::write(&path, &text.as_bytes()[..text.len() - 1]).unwrap();
 
         assert_eq!(read_events(&path).unwrap().len(), 2);
         let (mut log, events) = EventLog::open(&path, Clock::manual()).unwrap();
@@ -149,5 +176,17 @@ mod tests {
         std::fs::write(&path, "{}\n").unwrap();
         let error = read_events(&path).unwrap_err().to_string();
         assert!(error.contains("line 1 is not an event"), "{error}");
+    }
+
+    #[test]
+    fn newer_events_are_passed_over_and_newer_formats_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let line = r#"{"v":1,"seq":0,"ms":5,"event":"invented_later","with":"fields"}"#;
+        std::fs::write(&path, format!("{line}\n")).unwrap();
+        assert_eq!(read_events(&path).unwrap()[0].kind, Kind::Unknown);
+        std::fs::write(&path, format!("{}\n", line.replace("\"v\":1", "\"v\":2"))).unwrap();
+        let error = read_events(&path).unwrap_err().to_string();
+        assert!(error.contains("newer trainyard"), "{error}");
     }
 }

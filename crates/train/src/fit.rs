@@ -1,102 +1,95 @@
 //! The training loop: steps, epochs, progress, checkpoints, and leaving in order when asked to.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::checkpoint::Position;
+use crate::context::Context;
 use crate::event::{Kind, Progress};
 use crate::saver::Saver;
-use crate::{Clock, Error, Trainer};
+use crate::{Error, Trainer};
 
 /// How often progress is told.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 /// However short training is, progress is told about this often: the points of its loss curve.
 const CURVE_POINTS: u64 = 40;
 
-/// What surrounds a training loop.
-pub struct Around<'a> {
-    /// The time.
-    pub clock: &'a Clock,
-    /// Set from outside when the loop is to leave.
-    pub stop: &'a AtomicBool,
-    /// Where events go.
-    pub emit: &'a mut dyn FnMut(Kind),
-    /// Where checkpoints go, if anywhere, and how often.
-    pub saver: Option<(Saver, Duration)>,
-}
-
 /// How a loop ended.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// All steps are done, at this many samples a second.
-    Finished {
-        /// Over the whole loop.
-        samples_per_second: f64,
-    },
+    /// All steps are done.
+    Finished,
     /// It was asked to leave; a checkpoint holds everything.
     Stopped,
 }
 
-/// Trains to the end, or until asked to leave.
-pub fn fit(trainer: &mut Trainer, mut around: Around<'_>) -> Result<Ending, Error> {
-    let mut pace = Pace::new(around.clock.elapsed(), trainer);
-    let mut saved_at = around.clock.elapsed();
+/// Trains to the end, or until asked to leave. Checkpoints go to `saver`, if anywhere, at least as
+/// often as it says.
+pub fn fit(
+    trainer: &mut Trainer,
+    context: &mut Context<'_>,
+    mut saver: Option<(Saver, Duration)>,
+) -> Result<Ending, Error> {
+    let mut pace = Pace::new(context.clock.elapsed(), trainer);
+    let mut saved_at = context.clock.elapsed();
     while !trainer.position().ended {
         let epoch = trainer.step()?;
-        let now = around.clock.elapsed();
+        let now = context.clock.elapsed();
+        trainer.set_seconds(pace.seconds(now));
         if let Some(epoch) = &epoch {
-            (around.emit)(Kind::Epoch(epoch.clone()));
-            if let Some(reason) = trainer.judge(epoch) {
-                let best = trainer.position().watch.best;
-                let best_epoch = best.map_or(epoch.epoch, |(_, at)| at);
-                (around.emit)(Kind::EarlyStop { best_epoch, reason });
+            context.emit(Kind::Epoch(epoch.clone()));
+            if let Some((best_epoch, reason)) = trainer.judge(epoch) {
+                context.emit(Kind::EarlyStop { best_epoch, reason });
             }
         }
-        let stop = around.stop.load(Ordering::Relaxed) && !trainer.position().ended;
-        if let Some((saver, every)) = &mut around.saver {
+        let stop = context.is_asked_to_stop() && !trainer.position().ended;
+        if let Some((saver, every)) = &mut saver {
             if epoch.is_some() || stop || now - saved_at >= *every {
                 saver.save(trainer.snapshot());
                 saved_at = now;
             }
             for step in saver.written()? {
-                (around.emit)(Kind::Checkpoint { step });
+                context.emit(Kind::Checkpoint { step });
             }
         }
         if stop {
-            finish_saving(&mut around)?;
+            finish_saving(saver, context)?;
             return Ok(Ending::Stopped);
         }
         if let Some(progress) = pace.tell(now, trainer) {
-            (around.emit)(Kind::Progress(progress));
+            context.emit(Kind::Progress(progress));
         }
     }
-    finish_saving(&mut around)?;
-    Ok(Ending::Finished {
-        samples_per_second: pace.overall(around.clock.elapsed(), trainer),
-    })
+    finish_saving(saver, context)?;
+    Ok(Ending::Finished)
 }
 
-fn finish_saving(around: &mut Around<'_>) -> Result<(), Error> {
-    if let Some((saver, _)) = around.saver.take() {
-        for step in saver.finish()? {
-            (around.emit)(Kind::Checkpoint { step });
-        }
+fn finish_saving(saver: Option<(Saver, Duration)>, context: &mut Context<'_>) -> Result<(), Error> {
+    for step in saver.map_or(Ok(vec![]), |(saver, _)| saver.finish())? {
+        context.emit(Kind::Checkpoint { step });
     }
     Ok(())
 }
 
 /// Turns steps and time into speed.
 struct Pace {
-    began: (Duration, u64),
+    began: Duration,
+    /// How long training had taken before.
+    before: f64,
     told: (Duration, u64),
 }
 
 impl Pace {
     fn new(now: Duration, trainer: &Trainer) -> Self {
-        let start = (now, trainer.position().step);
+        let Position { step, seconds, .. } = *trainer.position();
         Pace {
-            began: start,
-            told: start,
+            began: now,
+            before: seconds,
+            told: (now, step),
         }
+    }
+
+    fn seconds(&self, now: Duration) -> f64 {
+        self.before + (now - self.began).as_secs_f64()
     }
 
     fn tell(&mut self, now: Duration, trainer: &mut Trainer) -> Option<Progress> {
@@ -120,11 +113,5 @@ impl Pace {
             samples_per_second: trainer.settings().batch as f64 / seconds_per_step.max(1e-9),
             eta_seconds: seconds_per_step * (steps - step) as f64,
         })
-    }
-
-    fn overall(&self, now: Duration, trainer: &Trainer) -> f64 {
-        let samples =
-            trainer.samples_in(trainer.position().step) - trainer.samples_in(self.began.1);
-        samples as f64 / (now - self.began.0).as_secs_f64().max(1e-9)
     }
 }

@@ -1,15 +1,14 @@
 //! What a task's process does: one match on its role.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use engine::{Cpu, Isa};
 use plan::{Role, Task};
 use serde::{Deserialize, Serialize};
 use store::RunDir;
 
-use crate::event::Kind;
-use crate::{Clock, Error, roles};
+use crate::context::Context;
+use crate::{Error, roles};
 
 /// Everything a process is told. It learns what it is from here alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,16 +34,6 @@ pub struct Surroundings {
     pub offline: bool,
 }
 
-/// How a process stands to the world: the time, a flag that asks it to leave, and its voice.
-pub struct World<'a> {
-    /// The time.
-    pub clock: &'a Clock,
-    /// Set from outside when the process is to save and leave.
-    pub stop: &'a AtomicBool,
-    /// Where events go.
-    pub emit: &'a mut dyn FnMut(Kind),
-}
-
 /// Whether a task came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Performed {
@@ -55,18 +44,15 @@ pub enum Performed {
 }
 
 /// Carries out a task.
-pub fn perform(orders: &Orders, world: World<'_>) -> Result<Performed, Error> {
+pub fn perform(orders: &Orders, mut context: Context<'_>) -> Result<Performed, Error> {
     match &orders.task.role {
-        Role::Prepare(prepare) => roles::prepare(orders, prepare, world),
-        Role::Worker { train, data } => roles::worker(orders, train, data, world),
+        Role::Prepare(prepare) => roles::prepare(orders, prepare, &mut context),
+        Role::Worker { train, data } => roles::worker(orders, train, data, &mut context),
         Role::Evaluate {
             evaluate,
             model,
             data,
-        } => {
-            let split = (data.as_str(), evaluate.split);
-            roles::evaluate(orders, model, split, evaluate.batch, world)
-        }
+        } => roles::evaluate(orders, evaluate, (model, data), &mut context),
     }
 }
 
@@ -85,11 +71,7 @@ impl Surroundings {
 impl Orders {
     /// The run directory with its layout.
     pub(crate) fn run_dir(&self) -> RunDir {
-        RunDir {
-            path: self.run.clone(),
-            name: String::new(),
-            number: 0,
-        }
+        RunDir::at(&self.run)
     }
 
     /// The processor this task computes on.

@@ -52,8 +52,8 @@ pub struct Standing {
     pub newest_model: Option<String>,
     /// Milliseconds in which a driver was at work, all drivers together.
     pub active_ms: u64,
-    /// When the present or last driver started and was last heard of.
-    session_ms: (u64, u64),
+    /// When the last event was written.
+    last_ms: u64,
 }
 
 /// Where a task stands.
@@ -67,8 +67,6 @@ pub struct TaskStanding {
     pub processes: u32,
     /// The latest progress.
     pub progress: Option<Progress>,
-    /// How long its last process took, once done.
-    pub seconds: Option<f64>,
     /// The most memory a process of it held.
     pub peak_rss_bytes: u64,
 }
@@ -96,17 +94,16 @@ impl Standing {
 
     /// Takes note of one more event.
     pub fn take(&mut self, event: &Event) {
-        let (_, last) = &mut self.session_ms;
         if !matches!(event.kind, Kind::RunStarted { .. }) {
-            self.active_ms += event.ms.saturating_sub(*last);
+            self.active_ms += event.ms.saturating_sub(self.last_ms);
         }
-        *last = event.ms;
+        self.last_ms = event.ms;
         match &event.task {
             Some(task) => {
                 self.take_task(task, &event.kind);
                 self.take_model(task, &event.kind);
             }
-            None => self.take_run(&event.kind, event.ms),
+            None => self.take_run(&event.kind),
         }
     }
 
@@ -115,12 +112,11 @@ impl Standing {
         self.active_ms as f64 / 1000.0
     }
 
-    fn take_run(&mut self, kind: &Kind, ms: u64) {
+    fn take_run(&mut self, kind: &Kind) {
         match kind {
             Kind::RunStarted { .. } => {
                 self.state = State::Running;
                 self.reason = None;
-                self.session_ms = (ms, ms);
                 for task in self
                     .tasks
                     .values_mut()
@@ -151,15 +147,11 @@ impl Standing {
                 task.processes = process + 1;
             }
             Kind::Progress(progress) => task.progress = Some(progress.clone()),
-            Kind::TaskDone {
-                seconds,
-                peak_rss_bytes,
-            } => {
+            Kind::TaskDone { peak_rss_bytes, .. } => {
                 task.state = State::Done;
-                task.seconds = Some(*seconds);
                 task.peak_rss_bytes = task.peak_rss_bytes.max(*peak_rss_bytes);
             }
-            Kind::TaskStopped {} => task.state = State::Stopped,
+            Kind::TaskStopped { .. } => task.state = State::Stopped,
             Kind::TaskFailed { reason } => {
                 task.state = State::Failed;
                 task.reason = Some(reason.clone());
@@ -178,8 +170,16 @@ impl Standing {
         let model = self.models.entry(of.to_owned()).or_default();
         match kind {
             Kind::Progress(progress) => {
-                model.curve.retain(|&(step, _)| step < progress.step);
+                // After a resume some steps are told of again.
+                while model
+                    .curve
+                    .last()
+                    .is_some_and(|&(step, _)| step >= progress.step)
+                {
+                    model.curve.pop();
+                }
                 model.curve.push((progress.step, progress.metrics.loss));
+                thin(&mut model.curve);
             }
             Kind::Epoch(epoch) => {
                 model.epochs.retain(|earlier| earlier.epoch < epoch.epoch);
@@ -194,6 +194,18 @@ impl Standing {
             }
             _ => {}
         }
+    }
+}
+
+/// Keeps a curve short, however long a run is: every other point goes when there are many.
+fn thin(curve: &mut Vec<(u64, f64)>) {
+    const MOST: usize = 1000;
+    if curve.len() >= MOST {
+        let mut keep = false;
+        curve.retain(|_| {
+            keep = !keep;
+            keep
+        });
     }
 }
 
@@ -243,7 +255,7 @@ mod tests {
                 Some("train"),
                 Kind::TaskStarted { process: 0, pid: 2 },
             ),
-            event(3_000, Some("train"), Kind::TaskStopped {}),
+            event(3_000, Some("train"), Kind::TaskStopped { saved: true }),
             event(
                 3_000,
                 None,

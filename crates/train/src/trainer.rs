@@ -1,15 +1,15 @@
 //! One worker's training, a step at a time: gradient, update, count; validate at an epoch's end.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use data::{Batches, Order, Samples, View};
-use engine::{Cpu, Input, Noise, Program, Session};
-use model::{Card, DataFacts, Graph, Model, Network, Preprocess, Trained};
+use data::{Batches, Order, Samples};
+use engine::{Cpu, Noise, Program, Session};
+use model::{Graph, Network};
 
 use crate::checkpoint::{Position, Snapshot};
 use crate::early_stop::Verdict;
 use crate::event::{Epoch, Metrics};
+use crate::measure::{check_fit, evaluate, input};
 use crate::schedule::rate;
 use crate::tally::Tally;
 use crate::{Error, Settings};
@@ -44,18 +44,6 @@ pub struct Material {
     pub validation: Option<Samples>,
     /// Weights to begin from; those of the seed unless given.
     pub weights: Option<Vec<f32>>,
-}
-
-/// Where a model comes from, for its card.
-pub struct Origin {
-    /// The run it is of.
-    pub name: String,
-    /// The data it was trained on.
-    pub data: DataFacts,
-    /// What its classes are called.
-    pub labels: Vec<String>,
-    /// How long it was trained.
-    pub seconds: f64,
 }
 
 impl Trainer {
@@ -118,12 +106,15 @@ impl Trainer {
         self.session
             .update(&mut self.optimizer, rate, self.settings.clip);
         self.position.step += 1;
-        self.position.updates += 1;
         self.position.tally.count(&outcome);
         self.recent.count(&outcome);
         self.position.ended = self.position.step >= self.steps();
         let epoch_ends = self.position.step.is_multiple_of(self.steps_per_epoch());
-        Ok((epoch_ends || self.position.ended).then(|| self.end_epoch()))
+        if epoch_ends || self.position.ended {
+            self.end_epoch().map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     /// Where training stands.
@@ -153,8 +144,9 @@ impl Trainer {
         std::mem::take(&mut self.recent).metrics()
     }
 
-    /// Asks early stopping about an epoch's result: the sentence why training ends, if it does.
-    pub fn judge(&mut self, epoch: &Epoch) -> Option<String> {
+    /// Asks early stopping about an epoch's result: if training ends, the best epoch and a sentence
+    /// why.
+    pub fn judge(&mut self, epoch: &Epoch) -> Option<(u64, String)> {
         let rule = self.settings.early_stop?;
         match self.position.watch.decide(&rule, epoch) {
             Verdict::Better if rule.restore_best => {
@@ -166,63 +158,40 @@ impl Trainer {
             Verdict::Better | Verdict::GoOn => None,
             Verdict::Stop { reason } => {
                 self.position.ended = true;
-                Some(reason)
+                let best = self.position.watch.best.map_or(epoch.epoch, |(_, at)| at);
+                Some((best, reason))
             }
         }
     }
 
-    /// What has come out so far: the weights of the best epoch where early stopping keeps them, else
-    /// the last, with a card that says where they come from.
-    pub fn model(&self, origin: Origin) -> Model {
-        let weights = if self.best.is_empty() {
+    /// The weights that would be published now: those of the best epoch where early stopping keeps
+    /// them, else the last.
+    pub(crate) fn result(&self) -> &[f32] {
+        if self.best.is_empty() {
             self.session.weights()
         } else {
             &self.best
-        };
-        let Settings {
-            batch,
-            optimizer,
-            loss,
-            seed,
-            ..
-        } = self.settings;
-        let input = Preprocess {
-            shape: self.samples.shape.clone(),
-            scale: self.samples.scale(),
-        };
-        let steps = self.position.step;
-        let epochs = steps.div_ceil(self.steps_per_epoch());
-        let mut metrics = BTreeMap::new();
-        if let Some(epoch) = &self.position.result {
-            metrics.insert("train".to_owned(), card_metrics(epoch.train));
-            metrics.extend(
-                epoch
-                    .validation
-                    .map(|m| ("validation".to_owned(), card_metrics(m))),
-            );
         }
-        let seconds = origin.seconds;
-        let card = Card {
-            labels: origin.labels,
-            data: Some(origin.data),
-            metrics,
-            trained: Some(Trained {
-                epochs,
-                steps,
-                batch,
-                optimizer,
-                loss,
-                seed,
-                seconds,
-            }),
-            weights_sha256: model::weights_sha256(weights),
-            ..Card::new(&origin.name, &self.network, input)
-        };
-        Model {
-            graph: self.graph.clone(),
-            weights: weights.to_vec(),
-            card,
-        }
+    }
+
+    /// The network's name.
+    pub(crate) fn network(&self) -> &str {
+        &self.network
+    }
+
+    /// The network.
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// What it is trained on.
+    pub(crate) fn samples(&self) -> &Samples {
+        &self.samples
+    }
+
+    /// Takes note of how long training has taken in all.
+    pub(crate) fn set_seconds(&mut self, seconds: f64) {
+        self.position.seconds = seconds;
     }
 
     /// How it is trained.
@@ -245,7 +214,9 @@ impl Trainer {
     /// Goes on from a snapshot.
     pub fn restore(&mut self, snapshot: Snapshot) -> Result<(), Error> {
         let Snapshot { position, arrays } = snapshot;
-        let strange = || Error::Orders("the checkpoint is of another network".into());
+        let strange = || {
+            Error::Orders("the checkpoint is of another network; start anew with `--fresh`".into())
+        };
         let mut arrays = arrays.into_iter().map(|(_, array)| array);
         let weights = arrays.next().ok_or_else(strange)?;
         let best = arrays.next_back().ok_or_else(strange)?;
@@ -259,7 +230,7 @@ impl Trainer {
             return Err(strange());
         }
         self.session.weights_mut().copy_from_slice(&weights);
-        self.optimizer.restore(slots, position.updates);
+        self.optimizer.restore(slots, position.step);
         self.best = best;
         self.batches = batches(&self.samples, &self.settings, position.step);
         self.position = position;
@@ -275,11 +246,19 @@ impl Trainer {
         )
     }
 
-    fn end_epoch(&mut self) -> Epoch {
-        let validation = self
-            .validation
-            .as_ref()
-            .map(|samples| evaluate(&mut self.session, samples, self.settings.batch));
+    fn end_epoch(&mut self) -> Result<Epoch, Error> {
+        let validation = match &self.validation {
+            Some(samples) => {
+                let batch = self.settings.batch;
+                Some(evaluate(
+                    &mut self.session,
+                    samples,
+                    samples.scale(),
+                    batch,
+                )?)
+            }
+            None => None,
+        };
         let tally = std::mem::take(&mut self.position.tally);
         let step = self.position.step;
         let epoch = Epoch {
@@ -296,48 +275,8 @@ impl Trainer {
         {
             self.position.result = Some(epoch.clone());
         }
-        epoch
+        Ok(epoch)
     }
-}
-
-/// Loss and accuracy of a session's weights over all samples, `batch` at a time. There is at least
-/// one sample.
-pub fn evaluate(session: &mut Session, samples: &Samples, batch: usize) -> Metrics {
-    let mut tally = Tally::default();
-    for start in (0..samples.len()).step_by(batch) {
-        let range = start..samples.len().min(start + batch);
-        let x = input(samples.rows(range.clone()), samples.scale());
-        tally.count(&session.evaluate(x, &samples.y[range]));
-    }
-    tally.metrics().expect("a split has at least one sample")
-}
-
-/// Samples as the engine takes them.
-pub fn input(x: View<'_>, scale: f32) -> Input<'_> {
-    match x {
-        View::U8(x) => Input::Bytes { x, scale },
-        View::F32(x) => Input::Floats(x),
-    }
-}
-
-/// Whether a network takes these samples and knows their classes.
-pub fn check_fit(graph: &Graph, samples: &Samples) -> Result<(), Error> {
-    if graph.input_shape() != samples.shape {
-        return Err(Error::Orders(format!(
-            "the network takes samples of shape {:?}, and the data has {:?}",
-            graph.input_shape(),
-            samples.shape
-        )));
-    }
-    let outputs = graph.output_shape();
-    if outputs.len() != 1 || outputs[0] < samples.classes {
-        return Err(Error::Orders(format!(
-            "the network answers with {outputs:?} numbers, and the data has {} classes; \
-             give its last layer {} units",
-            samples.classes, samples.classes
-        )));
-    }
-    Ok(())
 }
 
 fn batches(samples: &Arc<Samples>, settings: &Settings, start: u64) -> Batches {
@@ -348,8 +287,4 @@ fn batches(samples: &Arc<Samples>, settings: &Settings, start: u64) -> Batches {
         start,
     };
     Batches::new(samples.clone(), order)
-}
-
-fn card_metrics(Metrics { loss, accuracy }: Metrics) -> model::Metrics {
-    model::Metrics { loss, accuracy }
 }

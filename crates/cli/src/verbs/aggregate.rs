@@ -26,13 +26,15 @@ pub(crate) struct Args {
 pub(crate) fn act(args: &Args) -> Result<(), Failure> {
     Model::can_save(&args.savefile).or_usage()?;
     let shown = args.dir.display();
+    // The result of an earlier call must not be averaged with the rest.
+    let result = args.savefile.canonicalize().ok();
     let mut paths = vec![];
     for entry in std::fs::read_dir(&args.dir)
         .with_context(|| format!("cannot list {shown}"))
         .or_usage()?
     {
         let path = entry?.path();
-        if model::Format::of(&path).is_ok() && path != args.savefile {
+        if model::Format::of(&path).is_ok() && Some(path.canonicalize()?) != result {
             paths.push(path);
         }
     }
@@ -42,7 +44,7 @@ pub(crate) fn act(args: &Args) -> Result<(), Failure> {
     }
     let mut models = vec![];
     for (number, path) in paths.iter().enumerate() {
-        models.push((path.display().to_string(), Model::load(path)?));
+        models.push((path.display().to_string(), Model::load(path).or_usage()?));
         output::talk(&format!(
             "{}/{} {}",
             number + 1,
@@ -58,7 +60,7 @@ pub(crate) fn act(args: &Args) -> Result<(), Failure> {
             samples: 1,
         })
         .collect();
-    let mean = model::average(&parts)?;
+    let mean = model::average(&parts).or_usage()?;
     mean.save(&args.savefile)?;
     output::print(&format!(
         "{}  {}",

@@ -6,9 +6,9 @@ use serde::Serialize;
 use spec::{Length, Train};
 use train::{Clock, Material, Settings, Trainer};
 
-use super::task::peak_rss_bytes;
 use crate::env::Env;
 use crate::failure::{Failure, OrUsage};
+use crate::machine::peak_rss_bytes;
 use crate::output;
 
 /// Samples to train on: enough that they do not all lie in the nearest cache.
@@ -26,8 +26,8 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     batch: u32,
     /// How many threads compute [default: all]
-    #[arg(long)]
-    threads: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    threads: Option<u16>,
     /// How many steps are timed, after a tenth as many to warm up
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     steps: u64,
@@ -60,7 +60,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let samples = Samples::synthetic(&[28, 28, 1], 10, SAMPLES.max(args.batch as usize), 0);
     let (network, weights) = train::starting_point(&train.model, &samples.shape, samples.classes)?;
     let settings = Settings::of(&train, &network, 0);
-    let threads = args.threads.unwrap_or(env.threads);
+    let threads = args.threads.map_or(env.threads, usize::from);
     let material = Material {
         network,
         samples,

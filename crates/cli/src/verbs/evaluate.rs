@@ -1,6 +1,6 @@
 //! `trainyard evaluate`: S2's accuracy test.
 
-use engine::{Cpu, Program, Session};
+use engine::Cpu;
 use serde::Serialize;
 use train::Metrics;
 
@@ -41,12 +41,8 @@ struct Measured {
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let (path, model) = find::model(&args.modelpath, env)?;
     let samples = find::test_samples(find::dataset(&args.data, 0, env)?);
-    train::check_fit(&model.graph, &samples)?;
-    let batch = args.batch as usize;
-    let program = Program::inference(&model.graph, batch)?;
-    let mut session = Session::new(program, Cpu::new(env.threads, env.isa()));
-    session.weights_mut().copy_from_slice(&model.weights);
-    let metrics = train::evaluate(&mut session, &samples, batch);
+    let cpu = Cpu::new(env.threads, env.isa());
+    let metrics = train::measure(&model, &samples, args.batch as usize, cpu)?;
     if args.json {
         let model = path.display().to_string();
         return output::json(&Measured {

@@ -32,7 +32,10 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let mut rows = vec![];
     for run in Runs::new(&env.runs).list()? {
         // One unreadable run must not hide the others.
-        let events = read_events(&run.events()).unwrap_or_default();
+        let events = read_events(&run.events()).unwrap_or_else(|error| {
+            output::talk(&format!("cannot read {}: {error}", run.id()));
+            vec![]
+        });
         let standing = Standing::of(&events);
         rows.push(Row {
             run: run.id(),

@@ -1,10 +1,11 @@
 //! `trainyard predict`: a model's answers.
 
-use engine::{Cpu, Program, Session};
+use anyhow::anyhow;
+use engine::Cpu;
 use serde::Serialize;
 
 use crate::env::Env;
-use crate::failure::Failure;
+use crate::failure::{Failure, OrUsage};
 use crate::{find, output};
 
 /// How many samples are computed at a time.
@@ -12,7 +13,8 @@ const BATCH: usize = 100;
 
 /// Print a model's answers for samples
 ///
-/// Inputs are npz files with `x`, or idx files of images. Without --json, each sample's most probable class and
+/// Inputs are npz files with `x`, or idx files of images. Bytes are scaled as in training; floats are taken
+/// as they are. Without --json, each sample's most probable class and
 /// its probability.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -36,19 +38,24 @@ struct Answer {
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let (_, model) = find::model(&args.model, env)?;
-    let program = Program::inference(&model.graph, BATCH)?;
-    let mut session = Session::new(program, Cpu::new(env.threads, env.isa()));
-    session.weights_mut().copy_from_slice(&model.weights);
+    let mut session = train::session(&model, BATCH, Cpu::new(env.threads, env.isa()))?;
     let width: usize = model.graph.output_shape().iter().product();
     let mut predictions: Vec<Vec<f32>> = vec![];
     for path in &args.inputs {
-        let inputs = data::inputs(path, model.graph.input_shape())?;
+        let inputs = data::inputs(path, model.graph.input_shape()).or_usage()?;
         for start in (0..inputs.len()).step_by(BATCH) {
             let range = start..inputs.len().min(start + BATCH);
             let n = range.len();
-            let answers = session.predict(train::input(inputs.rows(range), inputs.scale()), n);
+            let x = train::input(inputs.rows(range), model.card.input.scale);
+            let answers = session.predict(x, n);
             predictions.extend(answers.chunks_exact(width).map(<[f32]>::to_vec));
         }
+    }
+    if let Some(row) = predictions
+        .iter()
+        .position(|row| row.iter().any(|p| !p.is_finite()))
+    {
+        return Err(anyhow!("the model's answer to sample {row} is not a number").into());
     }
     if args.json {
         return output::json(&Answer { predictions });

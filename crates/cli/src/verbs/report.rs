@@ -23,13 +23,13 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let (run, standing) = find::run(&args.run, env)?;
     let state = find::true_state(&run, &standing);
     let path = crate::env::absolute(&run.path)?;
-    let workers = exec::workers(&find::plan(&run)?);
+    let workers = find::plan(&run)?.workers();
     let mut report = Report::of(&run.id(), &path, &standing, workers);
     report.state = state;
     report.reason = find::true_reason(&standing, state);
     if args.json {
         return output::json(&report);
     }
-    output::print(&report_text::closing(&report));
+    output::print(&report_text::closing(&report, &args.run));
     Ok(())
 }

@@ -54,7 +54,13 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
 
     let clock = Clock::system();
     let owner = Owner::this_process(clock.unix_ms());
-    let lock = Lock::acquire(&run, &owner, ORPHANS, std::thread::sleep)?;
+    let mut told = false;
+    let lock = Lock::acquire(&run, &owner, ORPHANS, |pause| {
+        if !std::mem::replace(&mut told, true) {
+            output::talk("waiting for processes of the last driver to save and leave");
+        }
+        std::thread::sleep(pause);
+    })?;
     store::publish(&run.spec(), |out| out.write_all(spec.to_yaml().as_bytes()))?;
     let text = serde_json::to_vec_pretty(&plan)?;
     store::publish(&run.plan(), |out| out.write_all(&text))?;
@@ -65,7 +71,8 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         plan: &plan,
         run: &run,
         launcher: Launcher {
-            program: std::env::current_exe()?,
+            // This very program, even if its file is replaced while the run goes on.
+            program: "/proc/self/exe".into(),
             arguments: vec!["task".into()],
         },
         limits: Limits {
@@ -78,16 +85,23 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         show: &mut |event| view.show(event),
     });
     view.close();
-    lock.release()?;
+    // Where driving itself failed, workers may still be saving: the lock stays with them.
+    match &ending {
+        Ok(_) => lock.release()?,
+        Err(_) => drop(lock),
+    }
     match ending? {
         Ending::Done(report) => {
             if !args.json {
-                output::print(&report_text::closing(&report));
+                output::print(&report_text::closing(&report, &shown(&run, env)));
             }
             Ok(())
         }
         Ending::Stopped => {
-            output::talk(&format!("stopped; the same command continues {}", run.id()));
+            output::talk(&format!(
+                "`trainyard run` with the same file continues {}",
+                run.id()
+            ));
             Err(Failure::Interrupted)
         }
         Ending::Failed(reason) => Err(Failure::Failed(anyhow::anyhow!("{reason}"))),
@@ -98,11 +112,12 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
 fn choose(runs: &Runs, spec: &RunSpec, fresh: bool) -> Result<RunDir, Failure> {
     if let Some(newest) = runs.newest(&spec.name)?.filter(|_| !fresh) {
         let state = Standing::of(&read_events(&newest.events())?).state;
-        let same = std::fs::read_to_string(newest.spec()).ok().as_ref() == Some(&spec.to_yaml());
+        // A driver killed before it could write down its spec has done nothing else either.
+        let text = std::fs::read_to_string(newest.spec()).ok();
+        let same = text.is_none_or(|text| text == spec.to_yaml());
         match (state, same) {
             (State::Done, _) => {}
             (_, true) => return Ok(newest),
-            (State::Waiting, false) => {}
             (_, false) => output::talk(&format!(
                 "{} is unfinished, but of another run file; starting a new run beside it",
                 newest.id()
@@ -112,14 +127,30 @@ fn choose(runs: &Runs, spec: &RunSpec, fresh: bool) -> Result<RunDir, Failure> {
     Ok(runs.create(&spec.name)?)
 }
 
-/// Counts how often the user asked to stop.
+/// What the user calls the run: by its id where it lies where runs are looked for, else by its path.
+fn shown(run: &RunDir, env: &Env) -> String {
+    match absolute(&env.runs) {
+        Ok(root) if root == *run.path.parent().unwrap_or(&run.path) => run.id(),
+        _ => run.path.display().to_string(),
+    }
+}
+
+/// Counts how often the user asked to stop. Ctrl-C counts each time; a request of the system or of
+/// `trainyard stop` is the same request however often it is made.
 fn stop_on_signals() -> Result<Arc<AtomicUsize>, Failure> {
     let count = Arc::new(AtomicUsize::new(0));
     let counter = count.clone();
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::spawn(move || {
-        for _ in signals.forever() {
-            counter.fetch_add(1, Ordering::SeqCst);
+        for signal in signals.forever() {
+            match signal {
+                SIGTERM => {
+                    counter.fetch_max(1, Ordering::SeqCst);
+                }
+                _ if counter.fetch_add(1, Ordering::SeqCst) < 2 => {}
+                // A third time: the driver itself is stuck. Its tasks notice, save and leave.
+                _ => std::process::exit(130),
+            }
         }
     });
     Ok(count)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use data::Assign;
 
 use crate::env::Env;
-use crate::failure::Failure;
+use crate::failure::{Failure, OrUsage};
 use crate::{find, output};
 
 /// Cut a dataset into N files 0.npz … N-1.npz with arrays `x` and `y`
@@ -27,8 +27,8 @@ pub(crate) struct Shards {
     #[arg(long)]
     data: String,
     /// How many files
-    #[arg(long = "n_container", alias = "n-container", value_name = "N")]
-    files: usize,
+    #[arg(long = "n_container", alias = "n-container", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    files: u32,
     /// The folder they go to
     #[arg(long, value_name = "DIR")]
     savedir: PathBuf,
@@ -44,7 +44,14 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
 /// Writes the files either way.
 pub(crate) fn write(args: &Shards, assign: Assign, env: &Env) -> Result<(), Failure> {
     let dataset = find::dataset(&args.data, args.seed, env)?;
-    let paths = data::write_shards(&dataset.train, args.files, &args.savedir, assign, args.seed)?;
+    let paths = data::write_shards(
+        &dataset.train,
+        args.files as usize,
+        &args.savedir,
+        assign,
+        args.seed,
+    )
+    .or_usage()?;
     for path in paths {
         output::print(&path.display().to_string());
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use store::{Lock, Owner};
+use train::State;
 
 use crate::env::Env;
 use crate::failure::Failure;
@@ -24,26 +25,39 @@ pub(crate) struct Args {
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let (run, _) = find::run(&args.run, env)?;
-    let owner = match (Lock::is_held(&run)?, Owner::of(&run)) {
-        (true, Some(owner)) => owner,
-        _ => {
-            output::talk(&format!("{} is not running", run.id()));
-            return Ok(());
-        }
-    };
-    exec::ask_to_stop(owner.pid);
+    let here = Owner::this_process(0).host;
+    let mut asked = None;
     let mut waited = Duration::ZERO;
     while Lock::is_held(&run)? {
+        // Read anew each time: a driver that has just begun writes itself down after it has the lock.
+        if let Some(owner) = Owner::of(&run).filter(|owner| asked != Some(owner.pid)) {
+            if owner.host != here {
+                let Owner { pid, host, .. } = owner;
+                return Err(anyhow!(
+                    "{} is driven by process {pid} on {host}; stop it there",
+                    run.id()
+                )
+                .into());
+            }
+            // Of a driver that is gone, only workers are left, which save and leave by themselves.
+            if owner.lives_on(&here) {
+                exec::ask_to_stop(owner.pid);
+                asked = Some(owner.pid);
+            }
+        }
         if waited > PATIENCE {
-            let Owner { pid, host, .. } = owner;
-            return Err(anyhow!("process {pid} on {host} has not left after {PATIENCE:?}").into());
+            return Err(anyhow!("{} is still held after {PATIENCE:?}", run.id()).into());
         }
         std::thread::sleep(LOOK_AGAIN);
         waited += LOOK_AGAIN;
     }
-    output::talk(&format!(
-        "{} is stopped; running its file again continues it",
-        run.id()
-    ));
+    let (_, standing) = find::run(&args.run, env)?;
+    let state = find::true_state(&run, &standing);
+    let next = if state == State::Stopped {
+        "; running its file again continues it"
+    } else {
+        ""
+    };
+    output::talk(&format!("{} is {}{next}", run.id(), state.as_str()));
     Ok(())
 }

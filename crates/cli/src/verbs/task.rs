@@ -7,12 +7,13 @@ use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context;
+use anyhow::Context as _;
 use plan::Role;
 use signal_hook::consts::SIGTERM;
-use train::{Clock, Kind, Orders, Performed, World};
+use train::{Clock, Context, Kind, Orders, Performed};
 
 use crate::failure::Failure;
+use crate::machine::peak_rss_bytes;
 use crate::output;
 
 /// Carry out one task of a run; the driver starts these
@@ -38,14 +39,12 @@ pub(crate) fn act() -> Result<(), Failure> {
         leave_when_asked(stop.clone());
     }
     let mut emit = |kind: Kind| say(&clock, &kind, &stop);
-    let performed = {
-        let world = World {
-            clock: &clock,
-            stop: &stop,
-            emit: &mut emit,
-        };
-        train::perform(&orders, world)
+    let context = Context {
+        clock: &clock,
+        stop: &stop,
+        voice: &mut emit,
     };
+    let performed = train::perform(&orders, context);
     match performed {
         Ok(Performed::Done) => {
             let seconds = clock.elapsed().as_secs_f64();
@@ -56,7 +55,7 @@ pub(crate) fn act() -> Result<(), Failure> {
             Ok(())
         }
         Ok(Performed::Stopped) => {
-            emit(Kind::TaskStopped {});
+            emit(Kind::TaskStopped { saved: true });
             Ok(())
         }
         Err(error) => {
@@ -66,21 +65,6 @@ pub(crate) fn act() -> Result<(), Failure> {
             Err(Failure::Failed(error.into()))
         }
     }
-}
-
-/// The most memory this process has held.
-pub(crate) fn peak_rss_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .unwrap_or("");
-    line.trim()
-        .trim_end_matches("kB")
-        .trim()
-        .parse::<u64>()
-        .unwrap_or(0)
-        * 1024
 }
 
 /// Tells the driver, and writes the same to the log for people.
@@ -115,7 +99,8 @@ fn leave_when_asked(stop: Arc<AtomicBool>) {
         while !stop.load(Ordering::SeqCst) {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
-        let line = serde_json::to_string(&Kind::TaskStopped {}).expect("an event is plain data");
+        let line = serde_json::to_string(&Kind::TaskStopped { saved: true })
+            .expect("an event is plain data");
         output::print(&line);
         std::process::exit(0);
     });

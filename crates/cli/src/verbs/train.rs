@@ -9,7 +9,7 @@ use engine::Cpu;
 use model::{DataFacts, Model};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use spec::{Length, Train};
-use train::{Around, Clock, Ending, Event, Material, Origin, Settings, Trainer, fit};
+use train::{Clock, Context, Ending, Event, Material, Origin, Settings, Trainer, fit};
 
 use crate::env::Env;
 use crate::failure::{Failure, OrUsage};
@@ -28,11 +28,11 @@ pub(crate) struct Args {
     #[arg(long, default_value = "mnist-cnn")]
     model: String,
     /// How many epochs
-    #[arg(long, alias = "epochs", default_value_t = 1)]
+    #[arg(long, alias = "epochs", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     epoch: u32,
     /// Samples a step
-    #[arg(long, default_value_t = 100)]
-    batch: usize,
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    batch: u32,
     /// The file the model goes to
     #[arg(long, value_name = "FILE")]
     savemodel: PathBuf,
@@ -40,8 +40,8 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// How many threads compute [default: all]
-    #[arg(long)]
-    threads: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    threads: Option<u16>,
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
@@ -49,7 +49,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let model = spec::Model::parse(&args.model).or_usage()?;
     let train = Train {
         length: Length::Epochs(args.epoch),
-        batch: args.batch,
+        batch: args.batch as usize,
         ..Train::new(model)
     };
     let dataset = find::dataset(&args.data, args.seed, env)?;
@@ -61,7 +61,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         sha256: samples.sha256(),
         samples: BTreeMap::from([("train".to_owned(), samples.len() as u64)]),
     };
-    let cpu = Cpu::new(args.threads.unwrap_or(env.threads), env.isa());
+    let cpu = Cpu::new(args.threads.map_or(env.threads, usize::from), env.isa());
     let material = Material {
         network,
         samples,
@@ -86,15 +86,14 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
             kind,
         });
     };
-    let around = Around {
+    let mut context = Context {
         clock: &clock,
         stop: &stop,
-        emit: &mut emit,
-        saver: None,
+        voice: &mut emit,
     };
-    let ending = fit(&mut trainer, around)?;
+    let ending = fit(&mut trainer, &mut context, None);
     view.close();
-    if ending == Ending::Stopped {
+    if ending? == Ending::Stopped {
         output::talk("stopped; nothing was saved");
         return Err(Failure::Interrupted);
     }
@@ -102,7 +101,6 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         name: stem(&args.savemodel),
         data: facts,
         labels: dataset.labels,
-        seconds: clock.elapsed().as_secs_f64(),
     });
     model.save(&args.savemodel)?;
     output::print(&format!(

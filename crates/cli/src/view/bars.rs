@@ -117,7 +117,7 @@ fn ends(kind: &Kind) -> bool {
         kind,
         Kind::TaskDone { .. }
             | Kind::TaskFailed { .. }
-            | Kind::TaskStopped {}
+            | Kind::TaskStopped { .. }
             | Kind::TaskRestarted { .. }
     )
 }

@@ -1,5 +1,5 @@
+use model::{Error, Model, Part, average, mean};
 use proptest::prelude::*;
-use trainyard_model::{Error, Model, Part, average, mean};
 
 use crate::small_model;
 

@@ -1,7 +1,7 @@
 //! Files that were cut, flipped, stretched or made to lie: always an error, never a wrong model.
 
+use model::{FileProblem, Model};
 use proptest::prelude::*;
-use trainyard_model::{FileProblem, Model};
 
 use crate::small_model;
 

@@ -2,9 +2,9 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
+use model::{Error, FileProblem, Metrics, Model, Trained, weights_sha256};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use tempfile::tempdir;
-use trainyard_model::{Error, FileProblem, Metrics, Model, Trained, weights_sha256};
 
 use crate::small_model;
 

@@ -1,6 +1,6 @@
 //! Layers from strangers: whatever they say, a checked graph or an error.
 
-use trainyard_model::Graph;
+use model::Graph;
 
 fn graph(nodes: &str) -> Result<Graph, String> {
     serde_json::from_str(nodes).map_err(|error| error.to_string())

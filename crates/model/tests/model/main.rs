@@ -5,8 +5,8 @@ mod damaged;
 mod files;
 mod lying;
 
+use model::{Card, Model, Network, Preprocess, network};
 use spec::Builtin;
-use trainyard_model::{Card, Model, Network, Preprocess, network};
 
 /// A small network: 4·3+3 and 3·2+2 numbers.
 fn small_network() -> Network {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use store::{Store, StoreError, publish};
 use tempfile::tempdir;
-use trainyard_store::{Store, StoreError, publish};
 
 /// What the writer below publishes: the size follows from the value, so half a file is found out.
 fn content(value: u8) -> Vec<u8> {
@@ -101,7 +101,7 @@ fn a_full_disk_keeps_what_was_published() {
     let store = Store::local(&disk.0).unwrap();
     let kept = vec![7; 150_000];
     store.put("model", kept.clone()).unwrap();
-    let full = |result: trainyard_store::Result<()>| match result {
+    let full = |result: store::Result<()>| match result {
         Err(StoreError::Full { .. }) => {}
         other => panic!("not full but {other:?}"),
     };

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-use trainyard_store::{Store, StoreError};
+use store::{Store, StoreError};
 
 /// How a server behaves.
 #[derive(Clone, Copy, Default)]

@@ -1,8 +1,8 @@
 use std::fs;
 use std::io::Read;
 
+use store::{Store, StoreError, publish, publish_file};
 use tempfile::tempdir;
-use trainyard_store::{Store, StoreError, publish, publish_file};
 
 #[test]
 fn what_is_put_is_got() {

@@ -2,8 +2,8 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use store::{Lock, Owner, RunDir, Runs, StoreError};
 use tempfile::tempdir;
-use trainyard_store::{Lock, Owner, RunDir, Runs, StoreError};
 
 use crate::crash::{start, wait_for};
 

@@ -1,7 +1,7 @@
 use std::fs;
 
+use store::{RunDir, Runs, StoreError, check_name};
 use tempfile::tempdir;
-use trainyard_store::{RunDir, Runs, StoreError, check_name};
 
 fn ids(runs: &[RunDir]) -> Vec<String> {
     runs.iter().map(RunDir::id).collect()

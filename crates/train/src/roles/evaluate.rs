@@ -1,35 +1,30 @@
 //! Measures a model on samples it was not trained on.
 
 use data::Manifest;
-use engine::{Program, Session};
 use model::Model;
-use spec::Split;
+use spec::Evaluate;
 
+use crate::context::Context;
 use crate::event::Kind;
-use crate::perform::{Orders, Performed, World};
-use crate::{Error, check_fit};
+use crate::perform::{Orders, Performed};
+use crate::{Error, measure};
 
+/// `trained_by` and `data` are the tasks that made the model and the data.
 pub(crate) fn evaluate(
     orders: &Orders,
-    trained_by: &str,
-    (data, split): (&str, Split),
-    batch: usize,
-    world: World<'_>,
+    how: &Evaluate,
+    (trained_by, data): (&str, &str),
+    context: &mut Context<'_>,
 ) -> Result<Performed, Error> {
     let run = orders.run_dir();
-    let Model { graph, weights, .. } = Model::load(&run.model(trained_by).join(model::FILE_NAME))?;
-    let samples = Manifest::open(&run.data(data))?.split(split)?;
-    check_fit(&graph, &samples)?;
-    let mut session = Session::new(Program::inference(&graph, batch)?, orders.cpu());
-    session.weights_mut().copy_from_slice(&weights);
-    let metrics = crate::evaluate(&mut session, &samples, batch);
-    let split = split.as_str().to_owned();
-    let samples = samples.len() as u64;
-    (world.emit)(Kind::Evaluated {
+    let model = Model::load(&run.model(trained_by).join(model::FILE_NAME))?;
+    let samples = Manifest::open(&run.data(data))?.split(how.split)?;
+    let metrics = measure(&model, &samples, how.batch, orders.cpu())?;
+    context.emit(Kind::Evaluated {
         model: trained_by.to_owned(),
-        split,
+        split: how.split.as_str().to_owned(),
         metrics,
-        samples,
+        samples: samples.len() as u64,
     });
     Ok(Performed::Done)
 }

@@ -1,25 +1,37 @@
 //! Makes a dataset ready: fetched, checked, split into shards.
 
+use std::time::Duration;
+
 use data::Progress;
 use spec::Prepare;
 
 use crate::Error;
+use crate::context::Context;
 use crate::event::Kind;
-use crate::perform::{Orders, Performed, World};
+use crate::perform::{Orders, Performed};
+
+/// How often a download is told of.
+const TELL_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) fn prepare(
     orders: &Orders,
     prepare: &Prepare,
-    world: World<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Performed, Error> {
     let folder = orders.run_dir().data(&orders.task.id);
     let places = data::Places {
         cache: orders.surroundings.cache.clone(),
         offline: orders.surroundings.offline,
     };
+    let mut told_at = None;
     let mut tell = |progress: Progress<'_>| {
-        if let Progress::Fetching { file, done, total } = progress {
-            (world.emit)(Kind::Fetching {
+        let Progress::Fetching { file, done, total } = progress else {
+            return;
+        };
+        let now = context.clock.elapsed();
+        if total == Some(done) || told_at.is_none_or(|at| now >= at + TELL_EVERY) {
+            told_at = Some(now);
+            context.emit(Kind::Fetching {
                 file: file.to_owned(),
                 bytes: done,
                 total,
@@ -27,7 +39,7 @@ pub(crate) fn prepare(
         }
     };
     let manifest = data::prepare(prepare, orders.task.seed, &places, &folder, &mut tell)?;
-    (world.emit)(Kind::Prepared {
+    context.emit(Kind::Prepared {
         train: manifest.train.iter().map(|part| part.samples as u64).sum(),
         validation: manifest.validation.map_or(0, |part| part.samples as u64),
         test: manifest.test.map_or(0, |part| part.samples as u64),

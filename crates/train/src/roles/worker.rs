@@ -7,16 +7,16 @@ use model::{DataFacts, Model, Network};
 use spec::{Split, Train};
 use store::Store;
 
+use crate::context::Context;
 use crate::event::{Kind, Published};
-use crate::perform::{Orders, Performed, World};
-use crate::trainer::Origin;
-use crate::{Around, Checkpoints, Ending, Error, Material, Saver, Settings, Trainer, fit};
+use crate::perform::{Orders, Performed};
+use crate::{Checkpoints, Ending, Error, Material, Origin, Saver, Settings, Trainer, fit};
 
 pub(crate) fn worker(
     orders: &Orders,
     train: &Train,
     data: &str,
-    world: World<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Performed, Error> {
     let run = orders.run_dir();
     let manifest = Manifest::open(&run.data(data))?;
@@ -41,23 +41,20 @@ pub(crate) fn worker(
     let keep = train.checkpoint.keep as usize;
     let folder = Store::local(run.checkpoints().join(&orders.task.id))?;
     let checkpoints = Checkpoints::new(folder, orders.process_name(), keep);
-    if let Some(snapshot) = checkpoints.newest()? {
+    let (newest, damaged) = checkpoints.newest()?;
+    for (step, problem) in damaged {
+        context.emit(Kind::CheckpointDamaged { step, problem });
+    }
+    if let Some(snapshot) = newest {
         let step = snapshot.position.step;
         trainer.restore(snapshot)?;
-        (world.emit)(Kind::Resumed { step });
+        context.emit(Kind::Resumed { step });
     }
-    let around = Around {
-        clock: world.clock,
-        stop: world.stop,
-        emit: &mut *world.emit,
-        saver: Some((Saver::new(checkpoints), train.checkpoint.every.get())),
-    };
-    match fit(&mut trainer, around)? {
+    let saver = (Saver::new(checkpoints), train.checkpoint.every.get());
+    match fit(&mut trainer, context, Some(saver))? {
         Ending::Stopped => Ok(Performed::Stopped),
-        Ending::Finished { samples_per_second } => {
-            let speed = (world.clock.elapsed().as_secs_f64(), samples_per_second);
-            let published = publish(orders, &trainer, &manifest, speed)?;
-            (world.emit)(Kind::Published(published));
+        Ending::Finished => {
+            context.emit(Kind::Published(publish(orders, &trainer, &manifest)?));
             Ok(Performed::Done)
         }
     }
@@ -65,12 +62,7 @@ pub(crate) fn worker(
 
 /// Publishes the model. One that is there already, from a process that died before it could say so,
 /// has the same weights and stays.
-fn publish(
-    orders: &Orders,
-    trainer: &Trainer,
-    manifest: &Manifest,
-    (seconds, samples_per_second): (f64, f64),
-) -> Result<Published, Error> {
+fn publish(orders: &Orders, trainer: &Trainer, manifest: &Manifest) -> Result<Published, Error> {
     let run = orders.run_dir();
     let count = |parts: &[Part]| parts.iter().map(|part| part.samples as u64).sum();
     let data = DataFacts {
@@ -78,12 +70,11 @@ fn publish(
         sha256: manifest.origin.train_sha256.clone(),
         samples: BTreeMap::from([("train".to_owned(), count(&manifest.train))]),
     };
-    let name = run.id();
+    let labels = manifest.labels.clone();
     let model = trainer.model(Origin {
-        name,
+        name: run.id(),
         data,
-        labels: manifest.labels.clone(),
-        seconds,
+        labels,
     });
     let path = run.model(&orders.task.id).join(model::FILE_NAME);
     let weights_sha256 = model.weights_sha256();
@@ -95,11 +86,9 @@ fn publish(
     {
         model.save(&path)?;
     }
-    let epoch = trainer
-        .position()
-        .result
-        .as_ref()
-        .map_or(0, |epoch| epoch.epoch);
+    let position = trainer.position();
+    let epoch = position.result.as_ref().map_or(0, |epoch| epoch.epoch);
+    let samples = trainer.samples_in(position.step);
     Ok(Published {
         path: path
             .strip_prefix(&run.path)
@@ -109,7 +98,7 @@ fn publish(
         weights_sha256,
         parameters: model.weights.len() as u64,
         epoch,
-        samples_per_second,
+        samples_per_second: samples as f64 / position.seconds.max(1e-9),
     })
 }
 

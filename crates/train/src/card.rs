@@ -1,0 +1,74 @@
+//! A trained model and the card that says where it comes from.
+
+use std::collections::BTreeMap;
+
+use model::{Card, DataFacts, Model, Preprocess, Trained};
+
+use crate::event::Metrics;
+use crate::{Settings, Trainer};
+
+/// Where a model comes from, as far as its trainer does not know.
+pub struct Origin {
+    /// The run it is of.
+    pub name: String,
+    /// The data it was trained on.
+    pub data: DataFacts,
+    /// What its classes are called.
+    pub labels: Vec<String>,
+}
+
+impl Trainer {
+    /// What has come out so far, with its card.
+    pub fn model(&self, origin: Origin) -> Model {
+        let weights = self.result().to_vec();
+        let position = self.position();
+        let steps = position.step;
+        let Settings {
+            batch,
+            optimizer,
+            loss,
+            seed,
+            ..
+        } = *self.settings();
+        let trained = Trained {
+            epochs: steps.div_ceil(self.steps_per_epoch()),
+            steps,
+            batch,
+            optimizer,
+            loss,
+            seed,
+            seconds: position.seconds,
+        };
+        let mut metrics = BTreeMap::new();
+        if let Some(epoch) = &position.result {
+            metrics.insert("train".to_owned(), on_card(epoch.train));
+            metrics.extend(
+                epoch
+                    .validation
+                    .map(|m| ("validation".to_owned(), on_card(m))),
+            );
+        }
+        let samples = self.samples();
+        let input = Preprocess {
+            shape: samples.shape.clone(),
+            scale: samples.scale(),
+        };
+        let card = Card {
+            labels: origin.labels,
+            data: Some(origin.data),
+            metrics,
+            trained: Some(trained),
+            weights_sha256: model::weights_sha256(&weights),
+            ..Card::new(&origin.name, self.network(), input)
+        };
+        Model {
+            graph: self.graph().clone(),
+            weights,
+            card,
+        }
+    }
+}
+
+fn on_card(Metrics { loss, accuracy }: Metrics) -> model::Metrics {
+    model::Metrics { loss, accuracy }
+}
