@@ -31,7 +31,7 @@ fn sgd(rule: Sgd, e: &mut Element, g: f64, rate: f64) {
 }
 
 fn adam(rule: Adam, e: &mut Element, (g, rate, step): (f64, f64, i32)) {
-    let (beta_1, beta_2) = (f64::from(rule.beta_1), f64::from(rule.beta_2));
+    let (beta_1, beta_2) = (rule.beta_1, rule.beta_2);
     e.first += (g - e.first) * (1.0 - beta_1);
     e.second += (g * g - e.second) * (1.0 - beta_2);
     let alpha = rate * (1.0 - beta_2.powi(step)).sqrt() / (1.0 - beta_1.powi(step));
@@ -39,7 +39,7 @@ fn adam(rule: Adam, e: &mut Element, (g, rate, step): (f64, f64, i32)) {
 }
 
 fn rmsprop(rule: Rmsprop, e: &mut Element, g: f64, rate: f64) {
-    let rho = f64::from(rule.rho);
+    let rho = rule.rho;
     e.first = rho * e.first + (1.0 - rho) * g * g;
     let increment = rate * g / (e.first + f64::from(rule.epsilon)).sqrt();
     if rule.momentum == 0.0 {

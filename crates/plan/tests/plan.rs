@@ -218,7 +218,7 @@ fn a_plan_explains_itself() {
     Makes mnist-sample ready: 10,000 samples to train on and 2,000 to test, each 28×28×1, of 10 classes.
 
  2  train      worker     needs prepare   86.4 MiB (90,597,377 bytes)   2 threads
-    Trains mnist-cnn (110,986 weights) for 4 epochs of 100 steps, 100 samples a step, with the network's own optimizer.
+    Trains mnist-cnn (110,986 weights) for 6 epochs of 100 steps, 100 samples a step, with the network's own optimizer.
 
  3  evaluate   evaluate   needs train     memory not known              2 threads
     Measures the model of train on the 2,000 test samples of prepare.

@@ -74,10 +74,10 @@ pub struct Adam {
     pub learning_rate: f32,
     /// How slowly the mean of the gradient forgets.
     #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
-    pub beta_1: f32,
+    pub beta_1: f64,
     /// How slowly the mean of its square forgets.
     #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
-    pub beta_2: f32,
+    pub beta_2: f64,
     /// Keeps the division sane.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     pub epsilon: f32,
@@ -92,7 +92,7 @@ pub struct Rmsprop {
     pub learning_rate: f32,
     /// How slowly the mean of the square forgets.
     #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
-    pub rho: f32,
+    pub rho: f64,
     /// How much of the last step is kept.
     #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub momentum: f32,

@@ -146,7 +146,7 @@ fn optimizer() -> impl Strategy<Value = Optimizer> {
                 nesterov,
             })
         }),
-        (rate(), share(), share(), 1e-30f32..1.0).prop_map(
+        (rate(), 0.0..1.0, 0.0..1.0, 1e-30f32..1.0).prop_map(
             |(learning_rate, beta_1, beta_2, epsilon)| {
                 Optimizer::Adam(Adam {
                     learning_rate,
@@ -156,7 +156,7 @@ fn optimizer() -> impl Strategy<Value = Optimizer> {
                 })
             }
         ),
-        (rate(), share(), share(), 1e-30f32..1.0).prop_map(
+        (rate(), 0.0..1.0, share(), 1e-30f32..1.0).prop_map(
             |(learning_rate, rho, momentum, epsilon)| {
                 Optimizer::Rmsprop(Rmsprop {
                     learning_rate,

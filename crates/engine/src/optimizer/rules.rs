@@ -23,11 +23,13 @@ pub(super) enum Rule {
     Rmsprop {
         rate: f32,
         rho: f32,
+        new: f32,
         epsilon: f32,
     },
     RmspropMomentum {
         rate: f32,
         rho: f32,
+        new: f32,
         epsilon: f32,
         momentum: f32,
     },
@@ -44,12 +46,12 @@ impl Rule {
                 nesterov: sgd.nesterov,
             },
             spec::Optimizer::Adam(adam) => {
-                let left = |beta: f32| 1.0 - power(f64::from(beta), step);
+                let left = |beta: f64| 1.0 - power(beta, step);
                 let correction = left(adam.beta_2).sqrt() / left(adam.beta_1);
                 Rule::Adam {
                     rate: (f64::from(rate) * correction) as f32,
-                    new_1: 1.0 - adam.beta_1,
-                    new_2: 1.0 - adam.beta_2,
+                    new_1: (1.0 - adam.beta_1) as f32,
+                    new_2: (1.0 - adam.beta_2) as f32,
                     epsilon: adam.epsilon,
                 }
             }
@@ -59,12 +61,19 @@ impl Rule {
                 momentum,
                 ..
             }) => {
+                let (rho, new) = (rho as f32, (1.0 - rho) as f32);
                 if momentum == 0.0 {
-                    Rule::Rmsprop { rate, rho, epsilon }
+                    Rule::Rmsprop {
+                        rate,
+                        rho,
+                        new,
+                        epsilon,
+                    }
                 } else {
                     Rule::RmspropMomentum {
                         rate,
                         rho,
+                        new,
                         epsilon,
                         momentum,
                     }
@@ -151,20 +160,26 @@ impl Kernel for Update<'_> {
                     *w -= *m * rate / (root + epsilon);
                 }
             }
-            Rule::Rmsprop { rate, rho, epsilon } => {
+            Rule::Rmsprop {
+                rate,
+                rho,
+                new,
+                epsilon,
+            } => {
                 for ((w, g), v) in weights.zip(first) {
-                    *v = rho * *v + (1.0 - rho) * (g * g);
+                    *v = rho * *v + new * (g * g);
                     *w -= rate * g * math::reciprocal_root(*v + epsilon);
                 }
             }
             Rule::RmspropMomentum {
                 rate,
                 rho,
+                new,
                 epsilon,
                 momentum,
             } => {
                 for ((w, g), (v, m)) in weights.zip(first.iter_mut().zip(second)) {
-                    *v = rho * *v + (1.0 - rho) * (g * g);
+                    *v = rho * *v + new * (g * g);
                     *m = momentum * *m + rate * g * math::reciprocal_root(*v + epsilon);
                     *w -= *m;
                 }
