@@ -1,19 +1,31 @@
 //! The example run files, inside the binary.
 
-/// Name, what it shows, and text of an example.
+/// An example run file.
 pub(crate) struct Example {
     pub(crate) name: &'static str,
-    pub(crate) text: &'static str,
+    /// Where it lies in the project.
+    file: &'static str,
+    text: &'static str,
 }
 
 impl Example {
+    /// The file it is written to.
+    pub(crate) fn target(&self) -> String {
+        format!("{}.yaml", self.name)
+    }
+
+    /// Its text, with itself called by the file it is written to.
+    pub(crate) fn text(&self) -> String {
+        self.text.replace(self.file, &self.target())
+    }
+
     /// What it shows: its first line.
     pub(crate) fn purpose(&self) -> &'static str {
         self.text
             .lines()
             .next()
             .unwrap_or("")
-            .trim_start_matches("# ")
+            .trim_start_matches("# Shows: ")
     }
 }
 
@@ -21,7 +33,11 @@ macro_rules! examples {
     ($($name:literal: $file:literal,)*) => {
         /// Every example, simplest first.
         pub(crate) const EXAMPLES: &[Example] = &[
-            $(Example { name: $name, text: include_str!(concat!("../../../examples/", $file)) },)*
+            $(Example {
+                name: $name,
+                file: concat!("examples/", $file),
+                text: include_str!(concat!("../../../examples/", $file)),
+            },)*
         ];
     };
 }

@@ -54,6 +54,8 @@ fn init_writes_what_plan_and_run_take_and_never_overwrites() {
         let name = line.split_whitespace().next().unwrap();
         yard.ok(&["init", name]);
         let file = format!("{name}.yaml");
+        let text = std::fs::read_to_string(yard.path(&file)).unwrap();
+        assert!(text.contains(&format!("trainyard run {file}")), "{text}");
         let plan = yard.json(&["plan", &file, "--json"]);
         assert!(
             plan["tasks"].as_array().unwrap().len() >= 3,
@@ -81,7 +83,8 @@ fn plan_prints_order_and_memory_and_runs_nothing() {
 #[test]
 fn planned_memory_is_what_a_run_takes() {
     let yard = Yard::new();
-    yard.file("small.yaml", SMALL);
+    let wide = SMALL.replace("mnist-mlp", "{ name: mnist-mlp, hidden_units: 10000 }");
+    yard.file("small.yaml", wide.replace("epochs: 2", "steps: 20"));
     let planned = yard.json(&["plan", "small.yaml", "--json"]);
     yard.ok(&["run", "small.yaml"]);
     for done in yard.events_of("small-1", "task_done") {
@@ -90,17 +93,18 @@ fn planned_memory_is_what_a_run_takes() {
             .iter()
             .find(|task| task["id"] == done["task"])
             .unwrap();
-        let planned = task["resources"]["memory"].as_u64().unwrap();
-        let taken = done["peak_rss_bytes"].as_u64().unwrap();
-        // The program's own pages come and go with how it was built and loaded.
-        let slack = 8 << 20;
+        let planned = task["resources"]["memory"].as_f64().unwrap();
+        let taken = done["peak_rss_bytes"].as_f64().unwrap();
+        // Never more than planned, but for the pages of an unoptimised program; and since a plan
+        // must hold in the worst moment, with every checkpoint buffer in use, somewhat less is fine.
+        let slack = 6e6;
         assert!(
-            taken <= planned + slack,
+            taken <= planned * 1.05 + slack,
             "{}: {taken} taken, {planned} planned",
             done["task"]
         );
         assert!(
-            planned <= taken + 2 * slack,
+            taken >= planned * 0.5 - slack,
             "{}: {taken} taken, {planned} planned",
             done["task"]
         );

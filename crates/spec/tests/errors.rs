@@ -1,7 +1,5 @@
 //! What a user reads when a run file is wrong, word for word.
 
-use spec;
-
 /// The lines of a short file that are right.
 const RIGHT: &str = "name: mnist\ndata: mnist\nmodel: mnist-cnn\n";
 

@@ -46,6 +46,15 @@ pub struct Snapshot {
     pub arrays: Vec<(String, Vec<f32>)>,
 }
 
+/// What looking for a checkpoint found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The newest that is whole.
+    pub newest: Option<Snapshot>,
+    /// Those that would be newer but are damaged: their steps, and what is wrong with them.
+    pub damaged: Vec<(u64, String)>,
+}
+
 #[derive(Serialize, Deserialize)]
 struct Manifest {
     version: u32,
@@ -111,20 +120,27 @@ impl Checkpoints {
         self.forget_old(step)
     }
 
-    /// The newest checkpoint that is whole, and those that should have been newer but are damaged,
-    /// with what is wrong with them.
-    pub fn newest(&self) -> Result<(Option<Snapshot>, Vec<(u64, String)>), Error> {
+    /// Looks for the newest checkpoint that is whole.
+    pub fn newest(&self) -> Result<Found, Error> {
         let mut damaged = vec![];
         for step in self.steps()?.into_iter().rev() {
             match self.load(step) {
-                Ok(snapshot) => return Ok((Some(snapshot), damaged)),
+                Ok(snapshot) => {
+                    return Ok(Found {
+                        newest: Some(snapshot),
+                        damaged,
+                    });
+                }
                 // Never finished, so never a checkpoint.
                 Err(Error::Store(StoreError::NotFound { .. })) => {}
                 Err(Error::Corrupt { problem, .. }) => damaged.push((step, problem)),
                 Err(error) => return Err(error),
             }
         }
-        Ok((None, damaged))
+        Ok(Found {
+            newest: None,
+            damaged,
+        })
     }
 
     fn load(&self, step: u64) -> Result<Snapshot, Error> {
@@ -232,11 +248,11 @@ mod tests {
     fn the_newest_of_three_comes_back_to_the_bit() {
         let folder = tempfile::tempdir().unwrap();
         let checkpoints = checkpoints(&folder);
-        assert_eq!(checkpoints.newest().unwrap(), (None, vec![]));
+        assert_eq!(checkpoints.newest().unwrap().newest, None);
         for step in [5, 10, 15, 100] {
             checkpoints.save(&snapshot(step)).unwrap();
         }
-        assert_eq!(checkpoints.newest().unwrap().0, Some(snapshot(100)));
+        assert_eq!(checkpoints.newest().unwrap().newest, Some(snapshot(100)));
         assert_eq!(checkpoints.steps().unwrap(), [10, 15, 100]);
     }
 
@@ -249,7 +265,7 @@ mod tests {
         }
         std::fs::write(folder.path().join("15/w0.f32"), [1, 2, 3]).unwrap();
         std::fs::remove_file(folder.path().join("10/manifest.json")).unwrap();
-        let (newest, damaged) = checkpoints.newest().unwrap();
+        let Found { newest, damaged } = checkpoints.newest().unwrap();
         assert_eq!(newest, Some(snapshot(5)));
         assert_eq!(damaged.len(), 1);
         assert!(
@@ -259,9 +275,17 @@ mod tests {
 
         // Training goes on from 5: its checkpoints must not lose to the damaged one of 15.
         checkpoints.save(&snapshot(7)).unwrap();
-        assert_eq!(checkpoints.newest().unwrap(), (Some(snapshot(7)), vec![]));
+        let whole = Found {
+            newest: Some(snapshot(7)),
+            damaged: vec![],
+        };
+        assert_eq!(checkpoints.newest().unwrap(), whole);
         checkpoints.save(&snapshot(15)).unwrap();
-        assert_eq!(checkpoints.newest().unwrap(), (Some(snapshot(15)), vec![]));
+        let whole = Found {
+            newest: Some(snapshot(15)),
+            damaged: vec![],
+        };
+        assert_eq!(checkpoints.newest().unwrap(), whole);
         assert_eq!(checkpoints.steps().unwrap(), [5, 7, 15]);
     }
 }

@@ -27,7 +27,7 @@ mod tally;
 mod trainer;
 
 pub use card::Origin;
-pub use checkpoint::{Checkpoints, Position, Snapshot};
+pub use checkpoint::{Checkpoints, Found, Position, Snapshot};
 pub use clock::Clock;
 pub use context::Context;
 pub use describe::{bytes, describe, describe_kind, duration};

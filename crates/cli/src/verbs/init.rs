@@ -39,14 +39,14 @@ pub(crate) fn act(args: &Args) -> Result<(), Failure> {
             )
         })
         .or_usage()?;
-    let file = format!("{}.yaml", example.name);
+    let file = example.target();
     let mut options = std::fs::OpenOptions::new();
     options
         .write(true)
         .create_new(true)
         .open(&file)
         .with_context(|| format!("{file} is left as it is; move it away to write it anew"))?
-        .write_all(example.text.as_bytes())
+        .write_all(example.text().as_bytes())
         .with_context(|| format!("cannot write {file}"))?;
     output::talk(&format!("wrote {file}; next: trainyard run {file}"));
     Ok(())

@@ -7,6 +7,7 @@ use model::{DataFacts, Model, Network};
 use spec::{Split, Train};
 use store::Store;
 
+use crate::checkpoint::Found;
 use crate::context::Context;
 use crate::event::{Kind, Published};
 use crate::perform::{Orders, Performed};
@@ -41,7 +42,7 @@ pub(crate) fn worker(
     let keep = train.checkpoint.keep as usize;
     let folder = Store::local(run.checkpoints().join(&orders.task.id))?;
     let checkpoints = Checkpoints::new(folder, orders.process_name(), keep);
-    let (newest, damaged) = checkpoints.newest()?;
+    let Found { newest, damaged } = checkpoints.newest()?;
     for (step, problem) in damaged {
         context.emit(Kind::CheckpointDamaged { step, problem });
     }
