@@ -10,10 +10,6 @@ fuzz_target!(|bytes: &[u8]| {
     };
     for (name, array) in arrays {
         let elements: usize = array.shape.iter().product();
-        assert_eq!(
-            elements,
-            array.values.len(),
-            "{name} does not fill its shape"
-        );
+        assert_eq!(elements, array.values.len(), "{name} does not fill its shape");
     }
 });

@@ -43,11 +43,7 @@ pub(crate) fn test(further: &[&str]) -> Result<bool> {
         output::say(line);
     }
     output::say("skipped: the suites under testbed/, which need more than a Rust toolchain");
-    let Counts {
-        passed,
-        failed,
-        ignored,
-    } = counts;
+    let Counts { passed, failed, ignored } = counts;
     output::say(&format!(
         "{passed} passed, {failed} failed, {} skipped",
         ignored + skipped.len() as u64
@@ -86,13 +82,6 @@ mod tests {
         counts.add("test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out");
         counts.add("test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured");
         counts.add("test another ... ok");
-        assert_eq!(
-            counts,
-            Counts {
-                passed: 7,
-                failed: 2,
-                ignored: 1
-            }
-        );
+        assert_eq!(counts, Counts { passed: 7, failed: 2, ignored: 1 });
     }
 }

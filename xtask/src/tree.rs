@@ -65,22 +65,12 @@ pub(crate) fn root() -> PathBuf {
 
 fn list(root: &Path) -> Result<Vec<String>> {
     let output = Command::new("git")
-        .args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
         .output()
         .context("cannot run git; tidy asks it which files are the project's")?;
     let complaint = String::from_utf8_lossy(&output.stderr);
-    ensure!(
-        output.status.success(),
-        "git ls-files: {}",
-        complaint.trim()
-    );
+    ensure!(output.status.success(), "git ls-files: {}", complaint.trim());
     let names = String::from_utf8(output.stdout).context("a file name is not UTF-8")?;
     let names = names.split('\0').filter(|name| !name.is_empty());
     Ok(names.map(str::to_string).collect())

@@ -33,11 +33,7 @@ impl Workspace {
             .output()
             .context("cannot run cargo")?;
         let complaint = String::from_utf8_lossy(&output.stderr);
-        ensure!(
-            output.status.success(),
-            "cargo metadata: {}",
-            complaint.trim()
-        );
+        ensure!(output.status.success(), "cargo metadata: {}", complaint.trim());
         let metadata: Value = serde_json::from_slice(&output.stdout)?;
         Ok(Workspace {
             packages: items(&metadata["packages"]).map(package).collect(),

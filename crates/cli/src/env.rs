@@ -7,10 +7,7 @@
 //! | `TRAINYARD_OFFLINE` | set to anything: fetch nothing |
 //! | `TRAINYARD_ISA` | compute with `avx512`, `avx2` or `portable` instead of the best there is |
 //! | `NO_COLOR` | set to anything: no colours |
-#![expect(
-    clippy::disallowed_methods,
-    reason = "this is the place that reads the environment"
-)]
+#![expect(clippy::disallowed_methods, reason = "this is the place that reads the environment")]
 
 use std::env::{var, var_os};
 use std::path::{Path, PathBuf};
@@ -38,11 +35,7 @@ pub(crate) struct Env {
 
 impl Env {
     pub(crate) fn read() -> Result<Self> {
-        let path = |name| {
-            var_os(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        };
+        let path = |name| var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let cache = path("TRAINYARD_CACHE")
             .or_else(|| path("XDG_CACHE_HOME").map(|cache| cache.join("trainyard")))
             .or_else(|| path("HOME").map(|home| home.join(".cache/trainyard")))
@@ -52,11 +45,7 @@ impl Env {
         let offline = path("TRAINYARD_OFFLINE").is_some();
         Ok(Env {
             runs: path("TRAINYARD_RUNS").unwrap_or_else(|| PathBuf::from("runs")),
-            surroundings: Surroundings {
-                isa,
-                cache: absolute(&cache)?,
-                offline,
-            },
+            surroundings: Surroundings { isa, cache: absolute(&cache)?, offline },
             color: path("NO_COLOR").is_none() && crate::output::is_watched(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             memory: machine::available_memory(),
@@ -71,10 +60,7 @@ impl Env {
     /// Where built-in datasets are found.
     pub(crate) fn places(&self) -> data::Places {
         let Surroundings { cache, offline, .. } = &self.surroundings;
-        data::Places {
-            cache: cache.clone(),
-            offline: *offline,
-        }
+        data::Places { cache: cache.clone(), offline: *offline }
     }
 }
 
@@ -93,8 +79,5 @@ fn check_isa(name: &str) -> Result<()> {
     if names.contains(&name) {
         return Ok(());
     }
-    bail!(
-        "TRAINYARD_ISA={name}: this machine has {}",
-        names.join(", ")
-    )
+    bail!("TRAINYARD_ISA={name}: this machine has {}", names.join(", "))
 }

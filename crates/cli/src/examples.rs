@@ -21,11 +21,7 @@ impl Example {
 
     /// What it shows: its first line.
     pub(crate) fn purpose(&self) -> &'static str {
-        self.text
-            .lines()
-            .next()
-            .unwrap_or("")
-            .trim_start_matches("# Shows: ")
+        self.text.lines().next().unwrap_or("").trim_start_matches("# Shows: ")
     }
 }
 

@@ -14,10 +14,7 @@ use crate::failure::{Failure, OrUsage};
 
 /// Looks up everything that planning a run needs to know.
 pub(crate) fn gather(spec: &RunSpec, env: &Env) -> Result<Facts, Failure> {
-    let mut facts = Facts {
-        threads: env.threads,
-        ..Facts::default()
-    };
+    let mut facts = Facts { threads: env.threads, ..Facts::default() };
     // A plan made before anything is known still tells what belongs to what.
     let plan = plan::plan(spec, &facts).or_usage()?;
     let mut datasets = BTreeMap::new();
@@ -38,11 +35,7 @@ pub(crate) fn gather(spec: &RunSpec, env: &Env) -> Result<Facts, Failure> {
                 facts.weights.insert(task.id.clone(), weights);
                 train::worker_bytes(train, &network, &datasets[data]).or_usage()?
             }
-            Role::Evaluate {
-                evaluate,
-                model,
-                data,
-            } => {
+            Role::Evaluate { evaluate, model, data } => {
                 let network = network(model, trained_by(&plan, model), &datasets[data])?;
                 train::evaluate_bytes(evaluate, &network, &datasets[data]).or_usage()?
             }
@@ -54,11 +47,7 @@ pub(crate) fn gather(spec: &RunSpec, env: &Env) -> Result<Facts, Failure> {
 
 /// Refuses a plan with a task that this machine has no room for, and says what would fit.
 pub(crate) fn check_memory(plan: &Plan, env: &Env) -> Result<(), Failure> {
-    let Some(task) = plan
-        .tasks
-        .iter()
-        .find(|task| task.resources.memory > env.memory)
-    else {
+    let Some(task) = plan.tasks.iter().find(|task| task.resources.memory > env.memory) else {
         return Ok(());
     };
     let remedy = match &task.role {
@@ -88,11 +77,7 @@ fn fitting_batch(plan: &Plan, train: &Train, data: &str, env: &Env) -> Option<St
         smaller.batch /= 2;
         let memory = train::worker_bytes(&smaller, &network, &found).ok()?;
         if memory <= env.memory {
-            return Some(format!(
-                "`batch: {}` would fit in {}",
-                smaller.batch,
-                bytes(memory)
-            ));
+            return Some(format!("`batch: {}` would fit in {}", smaller.batch, bytes(memory)));
         }
     }
     None

@@ -31,17 +31,10 @@ pub(crate) fn model(name: &str, env: &Env) -> Result<(PathBuf, Model), Failure> 
                 )
             })
             .or_usage()?;
-        let newest = standing
-            .newest_model
-            .and_then(|id| standing.models.get(&id));
-        let published = newest
-            .and_then(|model| model.published.as_ref())
-            .with_context(|| {
-                format!(
-                    "run {} has published no model yet; see `trainyard status {0}`",
-                    run.id()
-                )
-            })?;
+        let newest = standing.newest_model.and_then(|id| standing.models.get(&id));
+        let published = newest.and_then(|model| model.published.as_ref()).with_context(|| {
+            format!("run {} has published no model yet; see `trainyard status {0}`", run.id())
+        })?;
         run.path.join(&published.path)
     };
     let model = Model::load(&path).or_usage()?;
@@ -71,12 +64,7 @@ pub(crate) fn plan(run: &RunDir) -> Result<plan::Plan, Failure> {
     let text = match std::fs::read_to_string(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let (version, run) = (plan::VERSION, run.name.clone());
-            return Ok(plan::Plan {
-                version,
-                run,
-                seed: 0,
-                tasks: vec![],
-            });
+            return Ok(plan::Plan { version, run, seed: 0, tasks: vec![] });
         }
         text => text.with_context(|| format!("cannot read {}", path.display()))?,
     };

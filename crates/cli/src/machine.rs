@@ -15,12 +15,7 @@ pub(crate) fn available_memory() -> u64 {
 /// The container's limit less what it uses. Files it has read and may forget do not count as used.
 fn left_in_container() -> Option<u64> {
     let groups = read("/proc/self/cgroup");
-    let of = |prefix: &str| {
-        groups
-            .lines()
-            .find_map(|line| line.split_once(prefix))
-            .map(|it| it.1)
-    };
+    let of = |prefix: &str| groups.lines().find_map(|line| line.split_once(prefix)).map(|it| it.1);
     let (folder, limit, used, forgettable) = match of(":memory:") {
         Some(group) => (
             format!("/sys/fs/cgroup/memory{group}"),
@@ -30,19 +25,13 @@ fn left_in_container() -> Option<u64> {
         ),
         None => {
             let group = of("::").unwrap_or("/");
-            (
-                format!("/sys/fs/cgroup{group}"),
-                "memory.max",
-                "memory.current",
-                "inactive_file",
-            )
+            (format!("/sys/fs/cgroup{group}"), "memory.max", "memory.current", "inactive_file")
         }
     };
     let number = |name: &str| read(&format!("{folder}/{name}")).trim().parse::<u64>().ok();
     let stat = read(&format!("{folder}/memory.stat"));
-    let forgettable = stat
-        .lines()
-        .find_map(|line| line.strip_prefix(forgettable)?.trim().parse::<u64>().ok());
+    let forgettable =
+        stat.lines().find_map(|line| line.strip_prefix(forgettable)?.trim().parse::<u64>().ok());
     let used = number(used)?.saturating_sub(forgettable.unwrap_or(0));
     Some(number(limit)?.saturating_sub(used))
 }
@@ -50,14 +39,7 @@ fn left_in_container() -> Option<u64> {
 /// A line such as `MemAvailable:   123 kB`, in bytes.
 fn kilobytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    Some(
-        line.trim()
-            .trim_end_matches("kB")
-            .trim()
-            .parse::<u64>()
-            .ok()?
-            * 1024,
-    )
+    Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? * 1024)
 }
 
 /// A file of the system, empty where it is not there.

@@ -53,9 +53,7 @@ enum Verb {
 
 fn main() -> ExitCode {
     let verb = Cli::parse().verb;
-    let result = Env::read()
-        .map_err(Failure::Usage)
-        .and_then(|env| act(&verb, &env));
+    let result = Env::read().map_err(Failure::Usage).and_then(|env| act(&verb, &env));
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

@@ -45,19 +45,12 @@ pub(crate) fn is_watched() -> bool {
 /// Rows as columns of equal width, two spaces apart; the last column is not padded.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |c: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(c))
-            .map(|s| s.chars().count())
-            .max()
-    };
+    let width =
+        |c: usize| rows.iter().filter_map(|row| row.get(c)).map(|s| s.chars().count()).max();
     let widths: Vec<usize> = (0..columns).map(|c| width(c).unwrap_or(0)).collect();
     let mut text = String::new();
     for row in rows {
-        let cells = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"));
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
         text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
         text.push('\n');
     }
@@ -83,18 +76,12 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let rows = [
-            vec!["a".into(), "bb".into()],
-            vec!["ccc".into(), "d".into()],
-        ];
+        let rows = [vec!["a".into(), "bb".into()], vec!["ccc".into(), "d".into()]];
         assert_eq!(table(&rows), "a    bb\nccc  d\n");
     }
 
     #[test]
     fn thousands_are_set_apart() {
-        assert_eq!(
-            [7, 110_986, 1_000_000].map(thousands),
-            ["7", "110,986", "1,000,000"]
-        );
+        assert_eq!([7, 110_986, 1_000_000].map(thousands), ["7", "110,986", "1,000,000"]);
     }
 }

@@ -10,10 +10,7 @@ const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 
 /// The report as text. `run` is what the user calls it.
 pub(crate) fn closing(report: &Report, run: &str) -> String {
-    let why = report
-        .reason
-        .as_ref()
-        .map_or(String::new(), |reason| format!(": {reason}"));
+    let why = report.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
     let mut text = format!(
         "\n{} is {} after {}{why}\n\n",
         report.run,
@@ -27,9 +24,7 @@ pub(crate) fn closing(report: &Report, run: &str) -> String {
         text.push_str(&format!("{task}\n{}", table(&rows(model))));
     }
     let memory = bytes(report.peak_rss_bytes);
-    text.push_str(&format!(
-        "\nNo process held more than {memory} of memory.\n"
-    ));
+    text.push_str(&format!("\nNo process held more than {memory} of memory.\n"));
     text.push_str(&next(report, run));
     text
 }
@@ -37,11 +32,7 @@ pub(crate) fn closing(report: &Report, run: &str) -> String {
 fn rows(report: &ModelReport) -> Vec<Vec<String>> {
     let mut rows = vec![];
     let mut row = |name: &str, value: String| rows.push(vec![format!("  {name}"), value]);
-    let Results {
-        test,
-        validation,
-        train,
-    } = &report.metrics;
+    let Results { test, validation, train } = &report.metrics;
     for (name, metrics) in [("test", test), ("validation", validation), ("train", train)] {
         if let Some(Metrics { loss, accuracy }) = metrics {
             row(name, format!("accuracy {accuracy:.4}, loss {loss:.4}"));
@@ -54,10 +45,7 @@ fn rows(report: &ModelReport) -> Vec<Vec<String>> {
         row("speed", format!("{} samples/s", thousands(speed as u64)));
     }
     if let (Some(model), Some(parameters)) = (&report.model, report.parameters) {
-        row(
-            "model",
-            format!("{} ({} parameters)", short(model), thousands(parameters)),
-        );
+        row("model", format!("{} ({} parameters)", short(model), thousands(parameters)));
     }
     if let Some(sha256) = &report.weights_sha256 {
         row("weights", sha256.clone());
@@ -82,17 +70,11 @@ fn next(report: &Report, run: &str) -> String {
 fn curve(points: &[(u64, f64)]) -> Option<String> {
     let (first, last) = (points.first()?.1, points.last()?.1);
     let columns = points.len().min(CURVE_WIDTH);
-    let largest = points
-        .iter()
-        .map(|point| point.1)
-        .fold(f64::MIN_POSITIVE, f64::max);
+    let largest = points.iter().map(|point| point.1).fold(f64::MIN_POSITIVE, f64::max);
     let block = |column: usize| {
         let range = column * points.len() / columns..(column + 1) * points.len() / columns;
-        let mean = points[range.clone()]
-            .iter()
-            .map(|point| point.1)
-            .sum::<f64>()
-            / range.len() as f64;
+        let mean =
+            points[range.clone()].iter().map(|point| point.1).sum::<f64>() / range.len() as f64;
         BLOCKS[((mean / largest * 8.0) as usize).min(7)]
     };
     let line: String = (0..columns).map(block).collect();
@@ -117,14 +99,8 @@ mod tests {
     fn a_curve_goes_down_as_the_loss_does() {
         let points: Vec<(u64, f64)> = (0..80).map(|i| (i, 2.0 / (1 + i) as f64)).collect();
         let curve = curve(&points).unwrap();
-        assert!(
-            curve.starts_with("2.0000 ▇▃▂") && curve.ends_with("▁ 0.0250"),
-            "{curve}"
-        );
-        assert_eq!(
-            curve.chars().filter(|c| BLOCKS.contains(c)).count(),
-            CURVE_WIDTH
-        );
+        assert!(curve.starts_with("2.0000 ▇▃▂") && curve.ends_with("▁ 0.0250"), "{curve}");
+        assert_eq!(curve.chars().filter(|c| BLOCKS.contains(c)).count(), CURVE_WIDTH);
         assert_eq!(super::curve(&[]), None);
     }
 }

@@ -43,9 +43,7 @@ fn read(path: &Path) -> Result<String> {
     let file = std::fs::File::open(path).with_context(|| {
         format!("cannot open the run file {shown}; `trainyard init` writes one to start from")
     })?;
-    let meta = file
-        .metadata()
-        .with_context(|| format!("cannot read {shown}"))?;
+    let meta = file.metadata().with_context(|| format!("cannot read {shown}"))?;
     if meta.is_dir() {
         bail!("{shown} is a folder; name a run file in it");
     }
@@ -64,9 +62,7 @@ fn read(path: &Path) -> Result<String> {
 /// Makes paths in the file absolute. They are meant from where the file lies, and tasks run elsewhere.
 fn anchor(spec: &mut RunSpec, folder: &Path) -> Result<()> {
     let place = |path: &mut String| -> Result<()> {
-        *path = crate::env::absolute(&folder.join(&*path))?
-            .display()
-            .to_string();
+        *path = crate::env::absolute(&folder.join(&*path))?.display().to_string();
         Ok(())
     };
     for step in &mut spec.steps {
@@ -76,10 +72,7 @@ fn anchor(spec: &mut RunSpec, folder: &Path) -> Result<()> {
                 if !spec::BUILTIN_DATA.contains(&data.from.as_str()) && !data.from.contains("://") {
                     place(&mut data.from)?;
                 }
-                if let Some(mirror) = data
-                    .mirror
-                    .as_mut()
-                    .filter(|mirror| !mirror.contains("://"))
+                if let Some(mirror) = data.mirror.as_mut().filter(|mirror| !mirror.contains("://"))
                 {
                     place(mirror)?;
                 }

@@ -14,38 +14,23 @@ fn refused(content: impl AsRef<[u8]>, parts: &[&str]) {
     for part in parts {
         assert!(error.contains(part), "`{part}` is not in: {error}");
     }
-    assert!(
-        !yard.path("runs").exists(),
-        "a refused run left something behind"
-    );
+    assert!(!yard.path("runs").exists(), "a refused run left something behind");
 }
 
 #[test]
 fn a_misspelt_field_names_line_path_and_the_nearest() {
-    refused(
-        SMALL.replace("epochs", "epohcs"),
-        &["run.yaml:4", "epohcs", "epochs"],
-    );
+    refused(SMALL.replace("epochs", "epohcs"), &["run.yaml:4", "epohcs", "epochs"]);
 }
 
 #[test]
 fn a_wrong_type_says_what_was_expected() {
-    refused(
-        SMALL.replace("epochs: 2", "epochs: many"),
-        &["train.epochs", "many"],
-    );
+    refused(SMALL.replace("epochs: 2", "epochs: many"), &["train.epochs", "many"]);
 }
 
 #[test]
 fn unknown_data_and_networks_say_what_there_is() {
-    refused(
-        SMALL.replace("mnist-mlp", "mnist-mpl"),
-        &["mnist-mpl", "mnist-mlp"],
-    );
-    refused(
-        SMALL.replace("mnist-sample", "no/such/folder"),
-        &["no/such/folder"],
-    );
+    refused(SMALL.replace("mnist-mlp", "mnist-mpl"), &["mnist-mpl", "mnist-mlp"]);
+    refused(SMALL.replace("mnist-sample", "no/such/folder"), &["no/such/folder"]);
 }
 
 #[test]
@@ -57,10 +42,7 @@ fn what_is_not_a_run_file_is_named() {
     let yard = Yard::new();
     std::fs::create_dir(yard.path("folder")).unwrap();
     assert!(yard.fails(2, &["run", "folder"]).contains("is a folder"));
-    assert!(
-        yard.fails(2, &["run", "absent.yaml"])
-            .contains("trainyard init")
-    );
+    assert!(yard.fails(2, &["run", "absent.yaml"]).contains("trainyard init"));
 }
 
 #[test]
@@ -68,9 +50,7 @@ fn memory_that_does_not_fit_names_what_would() {
     let layer = "{Conv2D: {filters: 512, kernel_size: 1}}, ".repeat(60);
     let layers =
         format!("{{layers: [{layer}Flatten, {{Dense: {{units: 10, activation: softmax}}}}]}}");
-    let file = SMALL
-        .replace("mnist-mlp", &layers)
-        .replace("batch: 50", "batch: 5000");
+    let file = SMALL.replace("mnist-mlp", &layers).replace("batch: 50", "batch: 5000");
     refused(file, &["needs", "of memory", "`batch: ", "would fit"]);
 }
 
@@ -82,10 +62,7 @@ fn a_layer_that_does_not_fit_is_named() {
 
 #[test]
 fn later_features_are_known_by_name() {
-    refused(
-        format!("{SMALL}serve: {{}}\n"),
-        &["serve", "not in this version"],
-    );
+    refused(format!("{SMALL}serve: {{}}\n"), &["serve", "not in this version"]);
     refused(SMALL.replace("epochs: 2", "workers: 3"), &["workers"]);
 }
 
@@ -96,10 +73,7 @@ fn unknown_runs_tasks_and_verbs() {
     assert!(yard.fails(2, &["report", "nothing"]).contains("nothing"));
     yard.file("small.yaml", SMALL);
     yard.ok(&["run", "small.yaml"]);
-    assert!(
-        yard.fails(2, &["logs", "small", "tarin"])
-            .contains("prepare, train, evaluate")
-    );
+    assert!(yard.fails(2, &["logs", "small", "tarin"]).contains("prepare, train, evaluate"));
     assert!(yard.fails(2, &["status", "smal"]).contains("small"));
     yard.fails(2, &["rnu"]);
 }
@@ -110,17 +84,9 @@ fn a_diverging_run_fails_and_says_what_to_do() {
     let linear =
         "{layers: [Flatten, {Dense: {units: 50}}, {Dense: {units: 10, activation: softmax}}]}";
     yard.file("small.yaml", SMALL.replace("mnist-mlp", linear));
-    let sets = [
-        "--set",
-        "train.learning_rate=1000000",
-        "--set",
-        "train.optimizer=sgd",
-    ];
+    let sets = ["--set", "train.learning_rate=1000000", "--set", "train.optimizer=sgd"];
     let error = yard.fails(1, &[&["run", "small.yaml"], &sets[..]].concat());
-    assert!(
-        error.contains("diverged") && error.contains("learning_rate"),
-        "{error}"
-    );
+    assert!(error.contains("diverged") && error.contains("learning_rate"), "{error}");
     assert_eq!(yard.json(&["status", "small", "--json"])["state"], "failed");
 }
 
@@ -133,11 +99,7 @@ fn numpy_wrote(name: &str) -> Vec<u8> {
 /// An idx file of bytes with these dimensions, whatever `bytes` really hold.
 fn idx(dimensions: &[u32], bytes: &[u8]) -> Vec<u8> {
     let mut file = vec![0, 0, 8, dimensions.len() as u8];
-    file.extend(
-        dimensions
-            .iter()
-            .flat_map(|dimension| dimension.to_be_bytes()),
-    );
+    file.extend(dimensions.iter().flat_map(|dimension| dimension.to_be_bytes()));
     file.extend(bytes);
     file
 }
@@ -145,15 +107,7 @@ fn idx(dimensions: &[u32], bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn torn_empty_oversized_and_lying_data_files() {
     let yard = Yard::new();
-    yard.ok(&[
-        "split",
-        "--data",
-        "mnist-sample",
-        "--n_container",
-        "100",
-        "--savedir",
-        "d",
-    ]);
+    yard.ok(&["split", "--data", "mnist-sample", "--n_container", "100", "--savedir", "d"]);
     let good = std::fs::read(yard.path("d/0.npz")).unwrap();
     let huge_header = [b"\x93NUMPY\x02\x00\xff\xff\xff\x7f", &[b' '; 64][..]].concat();
     let bad_files = [
@@ -165,15 +119,8 @@ fn torn_empty_oversized_and_lying_data_files() {
     ];
     for (name, bytes) in bad_files {
         yard.file(name, bytes);
-        let args = [
-            "train",
-            "--data",
-            name,
-            "--model",
-            "mnist-mlp",
-            "--savemodel",
-            "m.safetensors",
-        ];
+        let args =
+            ["train", "--data", name, "--model", "mnist-mlp", "--savemodel", "m.safetensors"];
         let error = yard.fails(2, &args);
         assert!(error.contains(name), "{error}");
     }
@@ -197,14 +144,7 @@ fn torn_empty_oversized_and_lying_data_files() {
 #[test]
 fn torn_empty_and_lying_model_files() {
     let yard = Yard::new();
-    let args = [
-        "train",
-        "--data",
-        "mnist-sample",
-        "--model",
-        "mnist-mlp",
-        "--savemodel",
-    ];
+    let args = ["train", "--data", "mnist-sample", "--model", "mnist-mlp", "--savemodel"];
     yard.ok(&[&args[..], &["good.safetensors"]].concat());
     let good = std::fs::read(yard.path("good.safetensors")).unwrap();
     let mut flipped = good.clone();

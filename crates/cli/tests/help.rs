@@ -29,21 +29,12 @@ fn every_verb_has_help_with_examples() {
     let yard = Yard::new();
     let overview = yard.ok(&["--help"]);
     for verb in VERBS {
-        assert!(
-            overview.contains(&format!("  {verb} ")),
-            "{verb} is not in the overview"
-        );
+        assert!(overview.contains(&format!("  {verb} ")), "{verb} is not in the overview");
         let help = yard.ok(&[verb, "--help"]);
         assert!(help.contains("Examples:"), "{verb} has no examples");
-        assert!(
-            help.contains(&format!("trainyard {verb}")),
-            "{verb} shows no use of itself"
-        );
+        assert!(help.contains(&format!("trainyard {verb}")), "{verb} shows no use of itself");
     }
-    assert!(
-        !overview.contains("  task "),
-        "what only drivers call is shown to people"
-    );
+    assert!(!overview.contains("  task "), "what only drivers call is shown to people");
 }
 
 #[test]
@@ -57,10 +48,7 @@ fn init_writes_what_plan_and_run_take_and_never_overwrites() {
         let text = std::fs::read_to_string(yard.path(&file)).unwrap();
         assert!(text.contains(&format!("trainyard run {file}")), "{text}");
         let plan = yard.json(&["plan", &file, "--json"]);
-        assert!(
-            plan["tasks"].as_array().unwrap().len() >= 3,
-            "{name}: {plan}"
-        );
+        assert!(plan["tasks"].as_array().unwrap().len() >= 3, "{name}: {plan}");
         assert!(yard.fails(1, &["init", name]).contains("left as it is"));
     }
     assert!(yard.fails(2, &["init", "nothing"]).contains("mnist-sample"));
@@ -89,10 +77,7 @@ fn planned_memory_is_what_a_run_takes() {
     yard.ok(&["run", "small.yaml"]);
     for done in yard.events_of("small-1", "task_done") {
         let tasks = planned["tasks"].as_array().unwrap();
-        let task = tasks
-            .iter()
-            .find(|task| task["id"] == done["task"])
-            .unwrap();
+        let task = tasks.iter().find(|task| task["id"] == done["task"]).unwrap();
         let planned = task["resources"]["memory"].as_f64().unwrap();
         let taken = done["peak_rss_bytes"].as_f64().unwrap();
         // Never more than planned, but for the pages of an unoptimised program; and since a plan

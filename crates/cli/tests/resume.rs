@@ -15,9 +15,7 @@ train: { epochs: 60, batch: 20, threads: 1, checkpoint: { every: 50ms } }
 ";
 
 fn signal(pid: u32, signal: &str) {
-    let done = std::process::Command::new("kill")
-        .args([signal, &pid.to_string()])
-        .output();
+    let done = std::process::Command::new("kill").args([signal, &pid.to_string()]).output();
     assert!(done.is_ok(), "the machine has no `kill`");
 }
 
@@ -30,10 +28,7 @@ fn undisturbed() -> serde_json::Value {
 
 fn worker_pid(yard: &Yard, run: &str) -> Option<u32> {
     let started = yard.events_of(run, "task_started");
-    let worker = started
-        .iter()
-        .rev()
-        .find(|event| event["task"] == "train")?;
+    let worker = started.iter().rev().find(|event| event["task"] == "train")?;
     u32::try_from(worker["pid"].as_u64()?).ok()
 }
 
@@ -43,9 +38,7 @@ fn stop_and_run_again_loses_no_step() {
     let yard = Yard::new();
     yard.file("long.yaml", LONG);
     let mut driver = yard.start(&["run", "long.yaml"]);
-    yard.until("training makes progress", || {
-        !yard.events_of("long-1", "progress").is_empty()
-    });
+    yard.until("training makes progress", || !yard.events_of("long-1", "progress").is_empty());
     yard.ok(&["stop", "long"]);
     assert_eq!(driver.wait().unwrap().code(), Some(130));
     assert_eq!(yard.json(&["status", "long", "--json"])["state"], "stopped");
@@ -97,10 +90,7 @@ fn fifty_kills_at_random_moments_change_nothing() {
         let run = run["run"].as_str().unwrap();
         let report = yard.json(&["report", run, "--json"]);
         assert_eq!(report["state"], "done", "{run}");
-        assert_eq!(
-            report["weights_sha256"], expected["weights_sha256"],
-            "{run}"
-        );
+        assert_eq!(report["weights_sha256"], expected["weights_sha256"], "{run}");
         assert_eq!(report["metrics"], expected["metrics"], "{run}");
         resumed += yard.events_of(run, "resumed").len();
     }
@@ -114,10 +104,7 @@ fn is_training(yard: &Yard, driver: u32) -> bool {
         return false;
     };
     let events = yard.events(&run);
-    let since = events
-        .iter()
-        .rposition(|event| event["event"] == "run_started")
-        .unwrap_or(0);
+    let since = events.iter().rposition(|event| event["event"] == "run_started").unwrap_or(0);
     let told = |kind: &str| events[since..].iter().any(|event| event["event"] == kind);
     let driven = std::fs::read_to_string(yard.path("runs").join(&run).join("driver.json"));
     let by_this_one = driven.is_ok_and(|text| text.contains(&driver.to_string()));
@@ -129,9 +116,7 @@ fn a_worker_that_is_asked_to_leave_by_somebody_else_is_followed_by_another() {
     let yard = Yard::new();
     yard.file("long.yaml", LONG);
     let mut driver = yard.start(&["run", "long.yaml"]);
-    yard.until("training makes progress", || {
-        !yard.events_of("long-1", "progress").is_empty()
-    });
+    yard.until("training makes progress", || !yard.events_of("long-1", "progress").is_empty());
     signal(worker_pid(&yard, "long-1").unwrap(), "-TERM");
     assert_eq!(driver.wait().unwrap().code(), Some(0));
     assert_eq!(yard.events_of("long-1", "task_restarted").len(), 1);
@@ -169,8 +154,5 @@ fn a_worker_that_keeps_dying_fails_the_run_with_a_sentence() {
     let status = yard.json(&["status", "long", "--json"]);
     assert_eq!(status["state"], "failed");
     let reason = status["reason"].as_str().unwrap();
-    assert!(
-        reason.contains("killed") && reason.contains("trainyard logs"),
-        "{reason}"
-    );
+    assert!(reason.contains("killed") && reason.contains("trainyard logs"), "{reason}");
 }

@@ -10,10 +10,7 @@ fn a_run_ends_with_a_model_and_a_report_that_says_all() {
     let yard = Yard::new();
     yard.file("small.yaml", SMALL);
     let text = yard.ok(&["run", "small.yaml"]);
-    assert!(
-        text.contains("small-1 is done") && text.contains("trainyard predict"),
-        "{text}"
-    );
+    assert!(text.contains("small-1 is done") && text.contains("trainyard predict"), "{text}");
 
     let report = yard.json(&["report", "small", "--json"]);
     assert_eq!(report["run"], "small-1");
@@ -23,14 +20,8 @@ fn a_run_ends_with_a_model_and_a_report_that_says_all() {
     assert_eq!(report["weights_sha256"].as_str().unwrap().len(), 64);
     for split in ["train", "validation", "test"] {
         let metrics = &report["metrics"][split];
-        assert!(
-            metrics["accuracy"].as_f64().unwrap() > 0.85,
-            "{split}: {metrics}"
-        );
-        assert!(
-            metrics["loss"].as_f64().unwrap() < 0.5,
-            "{split}: {metrics}"
-        );
+        assert!(metrics["accuracy"].as_f64().unwrap() > 0.85, "{split}: {metrics}");
+        assert!(metrics["loss"].as_f64().unwrap() < 0.5, "{split}: {metrics}");
     }
     for number in ["seconds", "samples_per_second", "peak_rss_bytes"] {
         assert!(report[number].as_f64().unwrap() > 0.0, "{number}");
@@ -57,10 +48,7 @@ fn the_same_file_gives_the_same_bits_for_any_number_of_threads() {
     assert_eq!(hashes[0], hashes[1]);
     assert_eq!(hashes[0], hashes[2]);
     yard.ok(&["run", "small.yaml", "--set", "seed=1", "--fresh"]);
-    assert_ne!(
-        yard.json(&["report", "small", "--json"])["weights_sha256"],
-        hashes[0].0
-    );
+    assert_ne!(yard.json(&["report", "small", "--json"])["weights_sha256"], hashes[0].0);
 }
 
 #[test]
@@ -72,24 +60,11 @@ fn ls_status_and_logs_read_what_happened() {
     assert_eq!(runs[0]["run"], "small-1");
     assert_eq!(runs[0]["state"], "done");
     let status = yard.json(&["status", "small-1", "--json"]);
-    let tasks: Vec<_> = status["tasks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|task| &task["id"])
-        .collect();
+    let tasks: Vec<_> =
+        status["tasks"].as_array().unwrap().iter().map(|task| &task["id"]).collect();
     assert_eq!(tasks, ["prepare", "train", "evaluate"]);
-    assert!(
-        status["tasks"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|task| task["state"] == "done")
-    );
-    assert!(
-        yard.ok(&["logs", "small", "train"])
-            .contains("epoch 2 ended")
-    );
+    assert!(status["tasks"].as_array().unwrap().iter().all(|task| task["state"] == "done"));
+    assert!(yard.ok(&["logs", "small", "train"]).contains("epoch 2 ended"));
     assert!(yard.ok(&["ls"]).contains("small-1"));
     assert!(yard.ok(&["status", "small"]).contains("small-1 is done"));
 }
@@ -99,19 +74,12 @@ fn run_json_prints_events_and_nothing_else() {
     let yard = Yard::new();
     yard.file("small.yaml", SMALL);
     let text = yard.ok(&["run", "small.yaml", "--json"]);
-    let events: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a line is an event"))
-        .collect();
+    let events: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("a line is an event")).collect();
     assert_eq!(events.first().unwrap()["event"], "run_started");
     assert_eq!(events.last().unwrap()["event"], "run_done");
     assert_eq!(events, yard.events("small-1"));
-    assert!(
-        events
-            .iter()
-            .enumerate()
-            .all(|(seq, event)| event["seq"] == seq)
-    );
+    assert!(events.iter().enumerate().all(|(seq, event)| event["seq"] == seq));
 }
 
 #[test]
@@ -131,21 +99,13 @@ fn training_goes_on_from_a_model_file() {
     let yard = Yard::new();
     yard.file("small.yaml", SMALL);
     yard.ok(&["run", "small.yaml"]);
-    let model = yard.json(&["report", "small", "--json"])["model"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let model = yard.json(&["report", "small", "--json"])["model"].as_str().unwrap().to_owned();
     let set = format!("model={model}");
     yard.ok(&["run", "small.yaml", "--set", &set, "--name", "more"]);
     let first = yard.json(&["report", "small", "--json"]);
     let more = yard.json(&["report", "more", "--json"]);
     let loss = |report: &Value| report["metrics"]["train"]["loss"].as_f64().unwrap();
-    assert!(
-        loss(&more) < loss(&first),
-        "{} is not below {}",
-        loss(&more),
-        loss(&first)
-    );
+    assert!(loss(&more) < loss(&first), "{} is not below {}", loss(&more), loss(&first));
 }
 
 #[test]
@@ -153,24 +113,10 @@ fn early_stopping_gives_back_the_best_epoch() {
     let yard = Yard::new();
     yard.file("small.yaml", SMALL);
     let rule = "train.early_stop={monitor: val_loss, patience: 1, min_delta: 10}";
-    yard.ok(&[
-        "run",
-        "small.yaml",
-        "--set",
-        "train.epochs=9",
-        "--set",
-        rule,
-    ]);
+    yard.ok(&["run", "small.yaml", "--set", "train.epochs=9", "--set", rule]);
     let report = yard.json(&["report", "small", "--json"]);
     assert_eq!(report["epochs"].as_array().unwrap().len(), 2);
-    yard.ok(&[
-        "run",
-        "small.yaml",
-        "--set",
-        "train.epochs=1",
-        "--name",
-        "one",
-    ]);
+    yard.ok(&["run", "small.yaml", "--set", "train.epochs=1", "--name", "one"]);
     let one = yard.json(&["report", "one", "--json"]);
     assert_eq!(report["weights_sha256"], one["weights_sha256"]);
 }

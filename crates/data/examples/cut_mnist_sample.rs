@@ -12,9 +12,7 @@ use flate2::{Compression, GzBuilder};
 
 fn main() -> Result<(), Box<dyn error::Error>> {
     let mut arguments = env::args().skip(1);
-    let from = arguments
-        .next()
-        .ok_or("name the folder that holds MNIST's four .gz files")?;
+    let from = arguments.next().ok_or("name the folder that holds MNIST's four .gz files")?;
     let here = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/mnist-sample");
     let out = arguments.next().unwrap_or_else(|| here.to_owned());
     for (split, each) in [("train", 1_000), ("t10k", 200)] {
@@ -36,14 +34,8 @@ fn cut(from: &Path, out: &Path, split: &str, each: usize) -> Result<(), Box<dyn 
         .flat_map(|&index| images.bytes[index * pixels..][..pixels].iter().copied())
         .collect();
     let classes: Vec<u8> = chosen.iter().map(|&index| labels[index]).collect();
-    write(
-        &out.join(images_name),
-        &idx::write(&[chosen.len(), 28, 28], &pictures),
-    )?;
-    write(
-        &out.join(labels_name),
-        &idx::write(&[chosen.len()], &classes),
-    )
+    write(&out.join(images_name), &idx::write(&[chosen.len(), 28, 28], &pictures))?;
+    write(&out.join(labels_name), &idx::write(&[chosen.len()], &classes))
 }
 
 /// `each` numbers of every class: of c samples, number 0, c/each, 2c/each, … ; all ascending.

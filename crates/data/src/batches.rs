@@ -83,10 +83,7 @@ impl Batches {
     /// # Panics
     /// When there are no samples, or none in a batch.
     pub fn new(samples: Arc<Samples>, order: Order) -> Batches {
-        assert!(
-            !samples.is_empty() && order.batch > 0,
-            "there is something to gather"
-        );
+        assert!(!samples.is_empty() && order.batch > 0, "there is something to gather");
         let (send, filled) = sync_channel(AHEAD);
         let (used, recycled) = sync_channel(AHEAD + 2);
         let block = empty_block(&samples, 0);
@@ -98,15 +95,7 @@ impl Batches {
             Ok(thread) => (Some(thread), None),
             Err(error) => (None, Some(format!("it could not be started: {error}"))),
         };
-        Batches {
-            filled: Some(filled),
-            used,
-            thread,
-            trouble,
-            block,
-            next: 0,
-            batch: order.batch,
-        }
+        Batches { filled: Some(filled), used, thread, trouble, block, next: 0, batch: order.batch }
     }
 
     /// Bytes of memory the blocks take for `samples` samples of `row` bytes each.
@@ -116,10 +105,7 @@ impl Batches {
     }
 
     /// The next step's batch. Waits only when the gathering thread is behind.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "a batch borrows its block until the next"
-    )]
+    #[expect(clippy::should_implement_trait, reason = "a batch borrows its block until the next")]
     pub fn next(&mut self) -> Result<Batch<'_>> {
         if self.next * self.batch >= self.block.y.len() {
             self.turn_over()?;
@@ -157,9 +143,7 @@ impl Batches {
             let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
             self.trouble = Some(text.unwrap_or("it panicked").to_owned());
         }
-        self.trouble
-            .clone()
-            .unwrap_or_else(|| "it ended".to_owned())
+        self.trouble.clone().unwrap_or_else(|| "it ended".to_owned())
     }
 }
 
@@ -187,9 +171,7 @@ fn gather(samples: &Samples, order: Order, send: &SyncSender<Block>, recycled: &
         while first < samples.len() {
             let range = first..(first + rows).min(samples.len());
             first = range.end;
-            let mut block = recycled
-                .try_recv()
-                .unwrap_or_else(|_| empty_block(samples, rows));
+            let mut block = recycled.try_recv().unwrap_or_else(|_| empty_block(samples, rows));
             fill(&mut block, samples, &permutation, range);
             block.step = step;
             step += steps_per_epoch(block.y.len(), order.batch);
@@ -219,11 +201,7 @@ fn block_rows(samples: usize, row: usize, batch: usize) -> usize {
 }
 
 fn empty_block(samples: &Samples, rows: usize) -> Block {
-    Block {
-        step: 0,
-        x: samples.x.sibling(rows * samples.row()),
-        y: Vec::with_capacity(rows),
-    }
+    Block { step: 0, x: samples.x.sibling(rows * samples.row()), y: Vec::with_capacity(rows) }
 }
 
 #[cfg(test)]
@@ -231,12 +209,7 @@ mod tests {
     use super::*;
 
     fn order(batch: usize, start: u64) -> Order {
-        Order {
-            seed: 5,
-            rank: 2,
-            batch,
-            start,
-        }
+        Order { seed: 5, rank: 2, batch, start }
     }
 
     /// Steps as anybody can compute them, without threads and blocks.
@@ -266,12 +239,7 @@ mod tests {
     fn a_step_number_alone_decides_its_samples() {
         for (len, batch) in [(1, 1), (7, 3), (7, 7), (7, 100), (1000, 20), (1003, 16)] {
             for start in [0, 1, 5, 1_000_003] {
-                check(
-                    Samples::synthetic(&[28, 28, 1], 10, len, 1),
-                    batch,
-                    start,
-                    120,
-                );
+                check(Samples::synthetic(&[28, 28, 1], 10, len, 1), batch, start, 120);
             }
         }
     }
@@ -284,16 +252,9 @@ mod tests {
     #[test]
     fn floats_are_gathered_too() {
         let bytes = Samples::synthetic(&[3], 4, 50, 1);
-        let Values::U8(x) = bytes.x else {
-            panic!("synthetic samples are bytes")
-        };
+        let Values::U8(x) = bytes.x else { panic!("synthetic samples are bytes") };
         let floats = Values::F32(x.into_iter().map(f32::from).collect());
-        check(
-            Samples::new(vec![3], floats, bytes.y, None).unwrap(),
-            8,
-            3,
-            40,
-        );
+        check(Samples::new(vec![3], floats, bytes.y, None).unwrap(), 8, 3, 40);
     }
 
     #[test]
@@ -319,9 +280,7 @@ mod tests {
         let mut batches = Batches::new(samples, order(4, 0));
         let mut rooms = std::collections::HashSet::new();
         for _ in 0..200 {
-            let View::U8(x) = batches.next().unwrap().x else {
-                panic!("bytes stay bytes")
-            };
+            let View::U8(x) = batches.next().unwrap().x else { panic!("bytes stay bytes") };
             rooms.insert(x.as_ptr());
         }
         // The one that was empty at first may move once when it grows.
@@ -335,10 +294,7 @@ mod tests {
         samples.x = Values::U8(vec![0; 3]);
         let mut batches = Batches::new(Arc::new(samples), order(4, 0));
         let error = batches.next().unwrap_err().to_string();
-        assert!(
-            error.contains("out of range for slice of length 3"),
-            "{error}"
-        );
+        assert!(error.contains("out of range for slice of length 3"), "{error}");
         assert!(batches.next().is_err());
     }
 }

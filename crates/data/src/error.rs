@@ -64,10 +64,7 @@ pub enum DataError {
 impl DataError {
     /// A file's content is wrong; [`in_place`](Self::in_place) adds where.
     pub(crate) fn malformed(problem: impl Into<String>) -> Self {
-        DataError::Malformed {
-            place: String::new(),
-            problem: problem.into(),
-        }
+        DataError::Malformed { place: String::new(), problem: problem.into() }
     }
 
     /// Names the file or array, from the inside out: `x` becomes `data.npz: x`.
@@ -94,11 +91,7 @@ impl DataError {
     /// For `map_err` on what the system does with `path`.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| DataError::Io {
-            action,
-            path,
-            source,
-        }
+        move |source| DataError::Io { action, path, source }
     }
 }
 

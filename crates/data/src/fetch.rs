@@ -64,10 +64,9 @@ pub(crate) fn load(
 /// Loads a folder and checks that it holds the dataset.
 fn load_checked(known: &Known, folder: &Path) -> Result<Pair> {
     let (train, test) = Folder::open(folder)?.load()?;
-    for (split, samples, expected) in [
-        ("training", Some(&train), &known.train),
-        ("test", test.as_ref(), &known.test),
-    ] {
+    for (split, samples, expected) in
+        [("training", Some(&train), &known.train), ("test", test.as_ref(), &known.test)]
+    {
         if samples.is_none_or(|samples| samples.sha256() != expected.sha256) {
             return Err(DataError::malformed(format!(
                 "does not hold the {} {split} samples of {} (SHA-256 over the samples is not {}); \
@@ -157,18 +156,12 @@ fn fetch_file(
     let total = reader.size();
     let mut buffer = vec![0; 1 << 16];
     loop {
-        progress(Progress::Fetching {
-            file: name,
-            done,
-            total,
-        });
+        progress(Progress::Fetching { file: name, done, total });
         let broken = |problem: String| StoreError::Unreachable {
             url: format!("{}/{name}", store.place()),
             problem,
         };
-        let count = reader
-            .read(&mut buffer)
-            .map_err(|error| broken(error.to_string()))?;
+        let count = reader.read(&mut buffer).map_err(|error| broken(error.to_string()))?;
         if count == 0 {
             break;
         }
@@ -176,8 +169,7 @@ fn fetch_file(
         if done > MOST {
             return Err(broken(format!("it is larger than {MOST} bytes")).into());
         }
-        file.write_all(&buffer[..count])
-            .map_err(DataError::io("write", &part))?;
+        file.write_all(&buffer[..count]).map_err(DataError::io("write", &part))?;
     }
     Ok(store::publish_file(&part, &cache.join(name))?)
 }

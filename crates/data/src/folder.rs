@@ -106,10 +106,7 @@ impl Pair {
             ))
             .in_file(&self.images));
         }
-        Ok((
-            with_channel(&shape).map_err(|error| error.in_file(&self.images))?,
-            labels,
-        ))
+        Ok((with_channel(&shape).map_err(|error| error.in_file(&self.images))?, labels))
     }
 }
 
@@ -159,10 +156,7 @@ fn names_in(path: &Path) -> Result<Vec<String>> {
 
 /// The file that is one of [`FILES`] under whatever name; a plain one before its gzipped twin.
 fn find(folder: &Path, names: &[String], index: usize) -> Result<Option<PathBuf>> {
-    let matching: Vec<&String> = names
-        .iter()
-        .filter(|name| role(name) == Some(index))
-        .collect();
+    let matching: Vec<&String> = names.iter().filter(|name| role(name) == Some(index)).collect();
     let stem = |name: &str| name.strip_suffix(".gz").unwrap_or(name).to_owned();
     if let [first, .., last] = matching[..]
         && stem(first) != stem(last)
@@ -181,10 +175,7 @@ fn role(name: &str) -> Option<usize> {
     let name = name.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let is_idx = name.ends_with("-ubyte") && name.contains("idx");
-    let split = match (
-        name.contains("train"),
-        name.contains("t10k") || name.contains("test"),
-    ) {
+    let split = match (name.contains("train"), name.contains("t10k") || name.contains("test")) {
         (true, false) => 0,
         (false, true) => 2,
         _ => return None,

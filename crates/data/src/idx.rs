@@ -62,17 +62,8 @@ pub(crate) fn shape_of_file(path: &Path) -> Result<Vec<usize>> {
 
 /// Writes an array in the plain form.
 pub fn write(shape: &[usize], bytes: &[u8]) -> Vec<u8> {
-    assert_eq!(
-        shape.iter().product::<usize>(),
-        bytes.len(),
-        "the bytes fill the shape"
-    );
-    let mut file = vec![
-        0,
-        0,
-        8,
-        u8::try_from(shape.len()).expect("at most 255 dimensions"),
-    ];
+    assert_eq!(shape.iter().product::<usize>(), bytes.len(), "the bytes fill the shape");
+    let mut file = vec![0, 0, 8, u8::try_from(shape.len()).expect("at most 255 dimensions")];
     for &side in shape {
         let side = u32::try_from(side).expect("a dimension has 32 bits");
         file.extend_from_slice(&side.to_be_bytes());
@@ -126,9 +117,7 @@ fn read_shape(reader: &mut dyn Read, limits: &Limits) -> Result<Vec<usize>> {
         reader.read_exact(&mut side).map_err(unreadable)?;
         shape.push(u32::from_be_bytes(side) as usize);
     }
-    let bytes = shape
-        .iter()
-        .try_fold(1u64, |product, &side| product.checked_mul(side as u64));
+    let bytes = shape.iter().try_fold(1u64, |product, &side| product.checked_mul(side as u64));
     if bytes.is_none_or(|bytes| bytes > limits.bytes) {
         return Err(DataError::malformed(format!(
             "claims the shape {shape:?}, more than the limit of {} bytes",
@@ -211,11 +200,7 @@ mod tests {
         let good = write(&[2, 2], &[1, 2, 3, 4]);
         let short = &good[..good.len() - 1];
         let long = [&good[..], &[0]].concat();
-        assert!(
-            refused(short).contains("is 4 bytes, but holds only 3"),
-            "{}",
-            refused(short)
-        );
+        assert!(refused(short).contains("is 4 bytes, but holds only 3"), "{}", refused(short));
         assert!(refused(&long).contains("but holds more"));
         assert!(refused(&gzip(short)).contains("but holds only 3"));
         assert!(refused(&gzip(&long)).contains("but holds more"));
@@ -244,11 +229,7 @@ mod tests {
         let mut flipped = packed.clone();
         let checksum = packed.len() - 6;
         flipped[checksum] ^= 1;
-        assert!(
-            refused(&flipped).contains("cannot be unpacked"),
-            "{}",
-            refused(&flipped)
-        );
+        assert!(refused(&flipped).contains("cannot be unpacked"), "{}", refused(&flipped));
         assert!(
             refused(&[&packed[..], b"garbage after its end"].concat())
                 .contains("cannot be unpacked")
@@ -256,9 +237,6 @@ mod tests {
         let bomb = gzip(&write(&[1000, 1000], &[0; 1_000_000]));
         let limits = Limits { bytes: 100_000 };
         let error = read(&bomb, &limits).unwrap_err().to_string();
-        assert!(
-            error.contains("more than the limit of 100000 bytes"),
-            "{error}"
-        );
+        assert!(error.contains("more than the limit of 100000 bytes"), "{error}");
     }
 }

@@ -23,12 +23,7 @@ pub fn inputs(path: &Path, shape: &[usize]) -> Result<Samples> {
         ))
         .in_file(path)
     })?;
-    Ok(Samples {
-        shape: shape.to_vec(),
-        x: values,
-        y: vec![0; samples],
-        classes: 1,
-    })
+    Ok(Samples { shape: shape.to_vec(), x: values, y: vec![0; samples], classes: 1 })
 }
 
 fn read_npz(path: &Path) -> Result<(Vec<usize>, Values)> {

@@ -88,9 +88,7 @@ impl Manifest {
         let path = dir.join(FILE);
         let file = File::open(&path).map_err(DataError::io("read", &path))?;
         let mut text = String::new();
-        file.take(MOST)
-            .read_to_string(&mut text)
-            .map_err(DataError::io("read", &path))?;
+        file.take(MOST).read_to_string(&mut text).map_err(DataError::io("read", &path))?;
         let mut manifest: Manifest = serde_json::from_str(&text).map_err(|error| {
             DataError::malformed(format!("{error}; prepare the data again")).in_file(&path)
         })?;
@@ -145,10 +143,7 @@ impl Manifest {
                 Split::Validation => ("validation", "set `data.validation` to hold some out"),
                 _ => ("test", "evaluate on `validation` or `train` instead"),
             };
-            DataError::Impossible(format!(
-                "`{}` has no {name} samples; {hint}",
-                self.origin.name
-            ))
+            DataError::Impossible(format!("`{}` has no {name} samples; {hint}", self.origin.name))
         })?;
         self.read(part)
     }

@@ -77,9 +77,7 @@ impl Kind {
 
     fn parse(name: &str) -> Result<Kind> {
         let found = NAMES.iter().find(|(_, known)| *known == name);
-        found
-            .map(|&(kind, _)| kind)
-            .ok_or_else(|| DataError::malformed(refusal(name)))
+        found.map(|&(kind, _)| kind).ok_or_else(|| DataError::malformed(refusal(name)))
     }
 
     /// One element as a 64-bit float, exact but for 64-bit integers beyond 2^53.
@@ -141,17 +139,13 @@ impl Header {
     /// How many elements; `None` when that overflows.
     pub fn elements(&self) -> Option<usize> {
         // A zero anywhere makes the product zero, but the rest must not overflow before it.
-        self.shape
-            .iter()
-            .try_fold(1usize, |product, &side| product.checked_mul(side.max(1)))?;
+        self.shape.iter().try_fold(1usize, |product, &side| product.checked_mul(side.max(1)))?;
         Some(self.shape.iter().product())
     }
 
     /// How many bytes the elements take.
     pub fn bytes(&self) -> Option<u64> {
-        self.elements()?
-            .checked_mul(self.kind.width())
-            .map(|bytes| bytes as u64)
+        self.elements()?.checked_mul(self.kind.width()).map(|bytes| bytes as u64)
     }
 
     /// Reads everything before the elements and says how many bytes that was.
@@ -159,9 +153,7 @@ impl Header {
         let mut start = [0; 8];
         read_exactly(reader, &mut start)?;
         if &start[..6] != MAGIC {
-            return Err(DataError::malformed(
-                "is not a numpy array (no \\x93NUMPY at its start)",
-            ));
+            return Err(DataError::malformed("is not a numpy array (no \\x93NUMPY at its start)"));
         }
         let (length, before) = match start[6] {
             1 => {
@@ -204,9 +196,7 @@ impl Header {
             let fresh = match key {
                 "descr" if rest.peek('[') => return Err(DataError::malformed(refusal("["))),
                 "descr" => descr.replace(rest.string().ok_or_else(broken)?).is_none(),
-                "fortran_order" => fortran
-                    .replace(rest.boolean().ok_or_else(broken)?)
-                    .is_none(),
+                "fortran_order" => fortran.replace(rest.boolean().ok_or_else(broken)?).is_none(),
                 "shape" => shape.replace(rest.tuple().ok_or_else(broken)?).is_none(),
                 _ => false,
             };
@@ -363,9 +353,7 @@ pub(crate) fn read_labels(
 fn reserved<T>(len: usize) -> Result<Vec<T>> {
     let mut vec = Vec::new();
     vec.try_reserve_exact(len).map_err(|_| {
-        DataError::malformed(format!(
-            "needs {len} elements at once, more memory than there is"
-        ))
+        DataError::malformed(format!("needs {len} elements at once, more memory than there is"))
     })?;
     Ok(vec)
 }
@@ -389,12 +377,10 @@ fn read_pieces(
 }
 
 fn read_exactly(reader: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> Result<()> {
-    reader
-        .read_exact(buffer)
-        .map_err(|error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => DataError::malformed(
-                "ends too early; the file is cut short, fetch or write it again",
-            ),
-            _ => DataError::malformed(format!("cannot be read: {error}")),
-        })
+    reader.read_exact(buffer).map_err(|error| match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => {
+            DataError::malformed("ends too early; the file is cut short, fetch or write it again")
+        }
+        _ => DataError::malformed(format!("cannot be read: {error}")),
+    })
 }

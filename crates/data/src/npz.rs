@@ -30,11 +30,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits {
-            arrays: 64,
-            header: 64 << 10,
-            bytes: 64 << 30,
-        }
+        Limits { arrays: 64, header: 64 << 10, bytes: 64 << 30 }
     }
 }
 
@@ -67,10 +63,7 @@ pub struct Archive<R> {
 pub fn read(bytes: &[u8], limits: &Limits) -> Result<Vec<(String, Array)>> {
     let mut archive = Archive::new(Cursor::new(bytes), *limits, "npz")?;
     let names = archive.names();
-    names
-        .into_iter()
-        .map(|name| archive.array(&name).map(|array| (name, array)))
-        .collect()
+    names.into_iter().map(|name| archive.array(&name).map(|array| (name, array))).collect()
 }
 
 impl Archive<BufReader<File>> {
@@ -99,9 +92,7 @@ impl<R: Read + Seek> Archive<R> {
     /// The names of the arrays, in the file's order.
     pub fn names(&self) -> Vec<String> {
         let names = self.zip.file_names().filter_map(|name| name.ok());
-        names
-            .filter_map(|name| Some(name.strip_suffix(".npy")?.to_owned()))
-            .collect()
+        names.filter_map(|name| Some(name.strip_suffix(".npy")?.to_owned())).collect()
     }
 
     /// Whether there is an array of this name.
@@ -119,10 +110,7 @@ impl<R: Read + Seek> Archive<R> {
         self.with(name, |header, reader, likely| {
             let values = npy::read_values(reader, &header, likely)?;
             at_end(reader)?;
-            Ok(Array {
-                shape: header.shape,
-                values,
-            })
+            Ok(Array { shape: header.shape, values })
         })
     }
 
@@ -150,9 +138,7 @@ impl<R: Read + Seek> Archive<R> {
         let result = if self.has(name) {
             let entry = self.zip.by_name(&format!("{name}.npy"));
             let entry = entry.map_err(|error| {
-                DataError::malformed(format!(
-                    "cannot be read ({error}); write it with numpy.savez"
-                ))
+                DataError::malformed(format!("cannot be read ({error}); write it with numpy.savez"))
             });
             entry.and_then(|mut entry| {
                 let (header, likely) = checked_header(&mut entry, self.size, &self.limits)?;
@@ -160,9 +146,7 @@ impl<R: Read + Seek> Archive<R> {
             })
         } else {
             let listed = self.names().join(", ");
-            Err(DataError::malformed(format!(
-                "is not in this file; it holds {listed}"
-            )))
+            Err(DataError::malformed(format!("is not in this file; it holds {listed}")))
         };
         result.map_err(|error| error.in_place(name).in_place(&self.place))
     }
@@ -210,9 +194,7 @@ fn broken(error: impl std::fmt::Display) -> DataError {
 /// Returns the file's size.
 fn check_end(reader: &mut (impl Read + Seek), limits: &Limits) -> Result<u64> {
     let mut end = [0; 22];
-    let read = reader
-        .seek(SeekFrom::End(-22))
-        .and_then(|_| reader.read_exact(&mut end));
+    let read = reader.seek(SeekFrom::End(-22)).and_then(|_| reader.read_exact(&mut end));
     read.map_err(|_| broken("it is too short"))?;
     if !end.starts_with(b"PK\x05\x06") || end[20..] != [0, 0] {
         return Err(broken("it does not end as one"));
@@ -238,9 +220,7 @@ fn check_archive<R: Read + Seek>(mut zip: ZipArchive<R>, limits: &Limits) -> Res
     let overlapping = zip.has_overlapping_files().map_err(broken)?;
     match zip.offset() > 0 || overlapping || zip.has_duplicate_names() {
         false => Ok(zip),
-        true => Err(broken(
-            "its arrays share names or bytes, or something stands before them",
-        )),
+        true => Err(broken("its arrays share names or bytes, or something stands before them")),
     }
 }
 
@@ -249,9 +229,9 @@ fn at_end(reader: &mut dyn Read) -> Result<()> {
     match reader.read(&mut [0]) {
         Ok(0) => Ok(()),
         Ok(_) => Err(DataError::malformed("goes on after its last element")),
-        Err(error) => Err(DataError::malformed(format!(
-            "is damaged ({error}); fetch or write it again"
-        ))),
+        Err(error) => {
+            Err(DataError::malformed(format!("is damaged ({error}); fetch or write it again")))
+        }
     }
 }
 
@@ -263,11 +243,7 @@ pub fn write<W: Write + Seek>(writer: W, arrays: &[(&str, &[usize], View<'_>)]) 
     let mut zip = ZipWriter::new(writer);
     for &(name, shape, values) in arrays {
         start(&mut zip, name, Header::of(shape, values))?;
-        assert_eq!(
-            values.len(),
-            shape.iter().product::<usize>(),
-            "`{name}` fills its shape"
-        );
+        assert_eq!(values.len(), shape.iter().product::<usize>(), "`{name}` fills its shape");
         values.bytes(|bytes| zip.write_all(bytes))?;
     }
     Ok(zip.finish()?)
@@ -290,10 +266,8 @@ pub(crate) fn write_samples<W: Write + Seek>(
     }
     // Labels are bytes where they fit, as in every published MNIST.
     let small = samples.classes <= 256;
-    let header = Header {
-        kind: if small { Kind::U8 } else { Kind::U32 },
-        shape: vec![indices.len()],
-    };
+    let header =
+        Header { kind: if small { Kind::U8 } else { Kind::U32 }, shape: vec![indices.len()] };
     start(&mut zip, "y", header.clone())?;
     let mut labels = Vec::with_capacity(indices.len() * header.kind.width());
     for &index in indices {

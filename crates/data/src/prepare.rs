@@ -41,12 +41,7 @@ pub fn prepare(
     let shards = deal(&raw.train, &kept, prepare, seed)?;
     std::fs::create_dir_all(dest).map_err(DataError::io("create", dest))?;
     forget(dest)?;
-    let draft = Draft {
-        raw,
-        shards,
-        held,
-        origin,
-    };
+    let draft = Draft { raw, shards, held, origin };
     write(&draft, dest, progress)
 }
 
@@ -56,14 +51,8 @@ fn known_origin(prepare: &Prepare, seed: u64) -> Result<Option<(Origin, Vec<Stri
         return Ok(None);
     };
     let facts = source::facts(&prepare.data)?;
-    let hashes = (
-        known.train.sha256.to_owned(),
-        Some(known.test.sha256.to_owned()),
-    );
-    Ok(Some((
-        origin(prepare, seed, hashes, facts.validation),
-        facts.labels,
-    )))
+    let hashes = (known.train.sha256.to_owned(), Some(known.test.sha256.to_owned()));
+    Ok(Some((origin(prepare, seed, hashes, facts.validation), facts.labels)))
 }
 
 fn origin(
@@ -97,21 +86,14 @@ struct Draft {
 fn existing(dest: &Path, origin: &Origin, labels: &[String]) -> Option<Manifest> {
     let manifest = Manifest::open(dest).ok()?;
     let equal = manifest.origin == *origin && manifest.labels == labels;
-    let whole = || {
-        manifest
-            .parts()
-            .into_iter()
-            .all(|part| manifest.read(part).is_ok())
-    };
+    let whole = || manifest.parts().into_iter().all(|part| manifest.read(part).is_ok());
     (equal && whole()).then_some(manifest)
 }
 
 /// Deals the kept training samples out to shards.
 fn deal(train: &Samples, kept: &[u32], prepare: &Prepare, seed: u64) -> Result<Vec<Vec<u32>>> {
-    let labels: Option<Vec<u32>> = prepare
-        .data
-        .stratify
-        .then(|| kept.iter().map(|&index| train.y[index as usize]).collect());
+    let labels: Option<Vec<u32>> =
+        prepare.data.stratify.then(|| kept.iter().map(|&index| train.y[index as usize]).collect());
     let key = source::shard_key(seed);
     let mut shards = split::split(kept.len(), prepare.shards, labels.as_deref(), key)?;
     for place in shards.iter_mut().flatten() {

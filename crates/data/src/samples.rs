@@ -144,13 +144,9 @@ impl Samples {
         y: Vec<u32>,
         classes: Option<usize>,
     ) -> Result<Samples> {
-        let row = shape
-            .iter()
-            .try_fold(1usize, |product, &side| product.checked_mul(side));
+        let row = shape.iter().try_fold(1usize, |product, &side| product.checked_mul(side));
         let Some(row @ 1..) = row.filter(|_| !shape.is_empty()) else {
-            return Err(DataError::malformed(format!(
-                "no sample can have the shape {shape:?}"
-            )));
+            return Err(DataError::malformed(format!("no sample can have the shape {shape:?}")));
         };
         if row.checked_mul(y.len()) != Some(x.len()) {
             return Err(DataError::malformed(format!(
@@ -170,12 +166,7 @@ impl Samples {
                 seen - 1
             )));
         }
-        Ok(Samples {
-            shape,
-            x,
-            y,
-            classes,
-        })
+        Ok(Samples { shape, x, y, classes })
     }
 
     /// Random values and labels, for measuring.
@@ -187,15 +178,8 @@ impl Samples {
             .flat_map(|i| pixels.bits(i).to_le_bytes())
             .take(values)
             .collect();
-        let y = (0..len as u64)
-            .map(|i| labels.below(i, classes as u64) as u32)
-            .collect();
-        Samples {
-            shape: shape.to_vec(),
-            x: Values::U8(x),
-            y,
-            classes,
-        }
+        let y = (0..len as u64).map(|i| labels.below(i, classes as u64) as u32).collect();
+        Samples { shape: shape.to_vec(), x: Values::U8(x), y, classes }
     }
 
     /// How many samples.
@@ -302,12 +286,7 @@ mod tests {
         let error = Samples::new(vec![2, 2], x.clone(), vec![0, 3], Some(3)).unwrap_err();
         assert!(error.to_string().contains("a label is 3"), "{error}");
         assert!(Samples::new(vec![0], x.clone(), vec![0; 2], None).is_err());
-        assert_eq!(
-            Samples::new(vec![2, 2], x, vec![0, 3], None)
-                .unwrap()
-                .classes,
-            4
-        );
+        assert_eq!(Samples::new(vec![2, 2], x, vec![0, 3], None).unwrap().classes, 4);
     }
 
     #[test]

@@ -55,9 +55,8 @@ fn refuse_strangers(dir: &Path, n: usize) -> Result<()> {
     let entries = std::fs::read_dir(dir).map_err(DataError::io("read", dir))?;
     for entry in entries {
         let name = entry.map_err(DataError::io("read", dir))?.file_name();
-        let number = name
-            .to_str()
-            .and_then(|name| name.strip_suffix(".npz")?.parse::<usize>().ok());
+        let number =
+            name.to_str().and_then(|name| name.strip_suffix(".npz")?.parse::<usize>().ok());
         if number.is_some_and(|number| number >= n) {
             return Err(DataError::Impossible(format!(
                 "{} holds {} of an earlier split into more files; remove it, or choose another folder",

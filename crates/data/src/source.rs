@@ -134,12 +134,7 @@ pub fn load(
         true => (raw.train, None),
         false => (raw.train.gather(&kept), Some(raw.train.gather(&taken))),
     };
-    Ok(Dataset {
-        train,
-        validation,
-        test: raw.test,
-        labels: raw.labels,
-    })
+    Ok(Dataset { train, validation, test: raw.test, labels: raw.labels })
 }
 
 /// Loads a source as it is.
@@ -155,19 +150,13 @@ pub(crate) fn load_raw(
         Source::Npz(path) => xy::load(&path)?,
     };
     refuse_nothing(data, train.len())?;
-    let seen = train
-        .classes
-        .max(test.as_ref().map_or(0, |test| test.classes));
+    let seen = train.classes.max(test.as_ref().map_or(0, |test| test.classes));
     let labels = labels(data, seen)?;
     train.classes = labels.len();
     if let Some(test) = &mut test {
         test.classes = labels.len();
     }
-    Ok(Raw {
-        train,
-        test,
-        labels,
-    })
+    Ok(Raw { train, test, labels })
 }
 
 /// Decides which training samples are held out. Returns those that stay and those that go.
@@ -211,9 +200,7 @@ impl Source {
         } else if xy::is_npz(path) && path.exists() {
             Ok(Source::Npz(path.to_owned()))
         } else {
-            Err(DataError::Unknown {
-                from: data.from.clone(),
-            })
+            Err(DataError::Unknown { from: data.from.clone() })
         }
     }
 }

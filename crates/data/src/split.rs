@@ -78,9 +78,7 @@ mod tests {
     }
 
     fn class_size(part: &[u32], labels: &[u32], class: u32) -> usize {
-        part.iter()
-            .filter(|&&i| labels[i as usize] == class)
-            .count()
+        part.iter().filter(|&&i| labels[i as usize] == class).count()
     }
 
     proptest! {
@@ -140,10 +138,8 @@ mod tests {
         assert_eq!(shards(1), shards(1));
         assert_ne!(shards(1), shards(2));
         // Written down once: a resumed run must find its samples where they were.
-        let (plain, stratified) = (
-            split(7, 3, None, key(0)),
-            split(7, 3, Some(&[0, 0, 0, 1, 1, 1, 1]), key(0)),
-        );
+        let (plain, stratified) =
+            (split(7, 3, None, key(0)), split(7, 3, Some(&[0, 0, 0, 1, 1, 1, 1]), key(0)));
         assert_eq!(plain.unwrap(), [vec![5, 6, 2], vec![3, 0], vec![1, 4]]);
         assert_eq!(stratified.unwrap(), [vec![4, 1, 5], vec![3, 0], vec![2, 6]]);
         assert_eq!(hold_out(7, 3, None, key(0)).1, [0, 1, 5]);
@@ -152,9 +148,6 @@ mod tests {
     #[test]
     fn more_shards_than_samples_are_an_error() {
         let error = split(3, 4, None, key(0)).unwrap_err().to_string();
-        assert!(
-            error.contains("3 samples cannot be split into 4 shards"),
-            "{error}"
-        );
+        assert!(error.contains("3 samples cannot be split into 4 shards"), "{error}");
     }
 }

@@ -20,8 +20,7 @@ const PLAIN: Names = ("x", "y");
 
 /// Whether a file is an npz file by its name.
 pub(crate) fn is_npz(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|end| end.eq_ignore_ascii_case("npz"))
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("npz"))
 }
 
 /// What the file holds, without reading the samples.
@@ -49,9 +48,7 @@ pub(crate) fn load(path: &Path) -> Result<(Samples, Option<Samples>)> {
     let mut archive = Archive::open(path)?;
     let (train, test) = layout(&archive, path)?;
     let train = half(&mut archive, path, train)?;
-    let test = test
-        .map(|names| half(&mut archive, path, names))
-        .transpose()?;
+    let test = test.map(|names| half(&mut archive, path, names)).transpose()?;
     if let Some(test) = &test {
         same_shape(&train.shape, &test.shape, path)?;
     }
@@ -82,15 +79,10 @@ fn half_facts(
     let header = archive.header(x)?;
     let labels = archive.labels(y)?;
     let Some((&samples, shape)) = header.shape.split_first() else {
-        return Err(DataError::malformed("is a single number")
-            .in_place(x)
-            .in_file(path));
+        return Err(DataError::malformed("is a single number").in_place(x).in_file(path));
     };
     if samples != labels.len() {
-        let problem = format!(
-            "holds {samples} samples, but `{y}` holds {} labels",
-            labels.len()
-        );
+        let problem = format!("holds {samples} samples, but `{y}` holds {} labels", labels.len());
         return Err(DataError::malformed(problem).in_place(x).in_file(path));
     }
     let shape = with_channel(shape).map_err(|error| error.in_place(x).in_file(path))?;
@@ -104,9 +96,7 @@ fn half(archive: &mut Archive<BufReader<File>>, path: &Path, names: Names) -> Re
         && let Some(place) = floats.iter().position(|value| !value.is_finite())
     {
         let problem = format!("element {place} is {}; replace it", floats[place]);
-        return Err(DataError::malformed(problem)
-            .in_place(names.0)
-            .in_file(path));
+        return Err(DataError::malformed(problem).in_place(names.0).in_file(path));
     }
     Samples::new(shape, values, labels, None).map_err(|error| error.in_place(names.0).in_file(path))
 }

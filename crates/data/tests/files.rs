@@ -22,10 +22,7 @@ fn data(path: &Path) -> Data {
 }
 
 fn offline() -> Places {
-    Places {
-        cache: PathBuf::from("/nonexistent"),
-        offline: true,
-    }
+    Places { cache: PathBuf::from("/nonexistent"), offline: true }
 }
 
 fn error_of(data: &Data) -> String {
@@ -82,10 +79,7 @@ fn folders_are_read_under_all_usual_names() {
         assert_eq!((facts.train, facts.test, facts.classes), (5, 2, 5));
         assert_eq!(facts.shape, [2, 3, 1]);
         assert_eq!(dataset.train.shape, [2, 3, 1]);
-        assert_eq!(
-            dataset.train.classes, 5,
-            "a class that only the test set has counts"
-        );
+        assert_eq!(dataset.train.classes, 5, "a class that only the test set has counts");
         assert_eq!(dataset.labels, ["0", "1", "2", "3", "4"]);
         assert_eq!(dataset.test.unwrap().y, [4, 0]);
     }
@@ -101,20 +95,14 @@ fn folders_that_lack_or_confuse_are_refused() {
     assert!(error_of(&data(half.path())).contains("has no t10k-labels-idx1-ubyte"));
     let exchanged = folder([USUAL[1], USUAL[0], "", ""]);
     let error = error_of(&data(exchanged.path()));
-    assert!(
-        error.contains("are images and labels exchanged?"),
-        "{error}"
-    );
+    assert!(error.contains("are images and labels exchanged?"), "{error}");
     let two = folder(USUAL);
     fs::write(two.path().join("other-train-images-idx3-ubyte"), b"").unwrap();
     assert!(error_of(&data(two.path())).contains("keep one dataset in a folder"));
     let unequal = folder(USUAL);
     fs::write(unequal.path().join(USUAL[1]), idx::write(&[2], &[0, 1])).unwrap();
     let error = error_of(&data(unequal.path()));
-    assert!(
-        error.contains("5 images") && error.contains("2 labels"),
-        "{error}"
-    );
+    assert!(error.contains("5 images") && error.contains("2 labels"), "{error}");
     let shapes = folder(USUAL);
     let other = idx::write(&[2, 3, 3], &[0; 18]);
     fs::write(shapes.path().join(USUAL[2]), other).unwrap();
@@ -127,11 +115,7 @@ fn folders_that_lack_or_confuse_are_refused() {
 
 #[test]
 fn what_is_no_source_says_what_is() {
-    for from in [
-        "mnits",
-        "/nonexistent/file.npz",
-        env!("CARGO_MANIFEST_DIR").to_owned().as_str(),
-    ] {
+    for from in ["mnits", "/nonexistent/file.npz", env!("CARGO_MANIFEST_DIR").to_owned().as_str()] {
         let error = error_of(&data(Path::new(from)));
         assert!(
             error.contains("neither a built-in dataset (mnist-sample, mnist, fashion-mnist)")
@@ -139,16 +123,10 @@ fn what_is_no_source_says_what_is() {
             "{error}"
         );
     }
-    let mirrored = Data {
-        mirror: Some("x".to_owned()),
-        ..data(Path::new("my.npz"))
-    };
+    let mirrored = Data { mirror: Some("x".to_owned()), ..data(Path::new("my.npz")) };
     assert!(error_of(&mirrored).contains("`data.mirror` is another home of a built-in dataset"));
     let missing = load(&data(Path::new("mnist")), 0, &offline(), &mut |_| {}).unwrap_err();
-    assert!(
-        missing.to_string().contains("set `data.mirror`"),
-        "{missing}"
-    );
+    assert!(missing.to_string().contains("set `data.mirror`"), "{missing}");
 }
 
 #[test]
@@ -161,19 +139,13 @@ fn labels_may_be_named() {
     assert!(error_of(&names(4)).contains("`data.labels` names 4 classes"));
     assert_eq!(facts(&names(7)).unwrap().classes, 7);
     let dataset = load(&names(7), 0, &offline(), &mut |_| {}).unwrap();
-    assert_eq!(
-        (dataset.train.classes, &dataset.labels[6][..]),
-        (7, "class 6")
-    );
+    assert_eq!((dataset.train.classes, &dataset.labels[6][..]), (7, "class 6"));
 }
 
 #[test]
 fn validation_leaves_something_to_train_on() {
     let dir = folder(USUAL);
-    let held = |validation| Data {
-        validation,
-        ..data(dir.path())
-    };
+    let held = |validation| Data { validation, ..data(dir.path()) };
     assert!(error_of(&held(Holdout::Count(5))).contains("leave none to train on"));
     assert!(error_of(&held(Holdout::Count(u64::MAX))).contains("leave none to train on"));
     let facts = facts(&held(Holdout::Share(0.4))).unwrap();
@@ -181,13 +153,7 @@ fn validation_leaves_something_to_train_on() {
 }
 
 fn wanted(dir: &TempDir, shards: usize) -> Prepare {
-    Prepare {
-        data: Data {
-            validation: Holdout::Count(1),
-            ..data(dir.path())
-        },
-        shards,
-    }
+    Prepare { data: Data { validation: Holdout::Count(1), ..data(dir.path()) }, shards }
 }
 
 #[test]
@@ -196,9 +162,7 @@ fn whatever_a_killed_process_left_is_replaced() {
     let run = |shards, seed| {
         let mut written = 0;
         let wanted = wanted(&source, shards);
-        let manifest = prepare(&wanted, seed, &offline(), dest.path(), &mut |_| {
-            written += 1
-        });
+        let manifest = prepare(&wanted, seed, &offline(), dest.path(), &mut |_| written += 1);
         (manifest.unwrap(), written)
     };
     fs::write(dest.path().join("train-00000-of-00002.npz"), b"torn").unwrap();
@@ -215,13 +179,8 @@ fn whatever_a_killed_process_left_is_replaced() {
     assert_eq!(run(2, 1).1, 4);
     assert_eq!(run(4, 1).1, 6);
     let wanted = wanted(&source, 5);
-    let error = prepare(&wanted, 0, &offline(), dest.path(), &mut |_| {})
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("4 samples cannot be split into 5 shards"),
-        "{error}"
-    );
+    let error = prepare(&wanted, 0, &offline(), dest.path(), &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains("4 samples cannot be split into 5 shards"), "{error}");
 }
 
 #[test]
@@ -232,10 +191,7 @@ fn samples_that_were_exchanged_are_found_out() {
     let (first, second) = (&manifest.train[0].file, &manifest.train[1].file);
     fs::copy(dest.path().join(first), dest.path().join(second)).unwrap();
     let error = manifest.shard(1).unwrap_err().to_string();
-    assert!(
-        error.contains("another hash than the manifest says"),
-        "{error}"
-    );
+    assert!(error.contains("another hash than the manifest says"), "{error}");
     manifest.shard(0).unwrap();
 }
 
@@ -260,10 +216,7 @@ fn manifests_nobody_should_believe_are_refused() {
     for (from, to) in [
         ("\"samples\": 1,", "\"samples\": 2,"),
         ("\"scale\": 0.003921569", "\"scale\": 1.0"),
-        (
-            "\"shape\": [\n    2,",
-            "\"shape\": [\n    9223372036854775807,",
-        ),
+        ("\"shape\": [\n    2,", "\"shape\": [\n    9223372036854775807,"),
     ] {
         assert!(good.contains(from));
         fs::write(&path, good.replace(from, to)).unwrap();
@@ -279,10 +232,7 @@ fn a_split_that_is_not_there_says_what_to_do() {
     wanted.data.validation = Holdout::None;
     let manifest = prepare(&wanted, 0, &offline(), dest.path(), &mut |_| {}).unwrap();
     let error = manifest.split(Split::Test).unwrap_err().to_string();
-    assert!(
-        error.contains("has no test samples; evaluate on"),
-        "{error}"
-    );
+    assert!(error.contains("has no test samples; evaluate on"), "{error}");
     let error = manifest.split(Split::Validation).unwrap_err().to_string();
     assert!(error.contains("set `data.validation`"), "{error}");
 }
@@ -298,23 +248,16 @@ fn shards_are_what_s2_wrote() {
         .map(|path| {
             let header = npz::Archive::open(path).unwrap().header("x").unwrap();
             assert_eq!(header.shape[1..], [4, 4]);
-            load(&data(path), 0, &offline(), &mut |_| {})
-                .unwrap()
-                .train
-                .len()
+            load(&data(path), 0, &offline(), &mut |_| {}).unwrap().train.len()
         })
         .collect();
     assert_eq!(sizes, [4, 3, 3]);
-    let error = write_shards(&samples, 2, dir.path(), Assign::Copy, 0)
-        .unwrap_err()
-        .to_string();
+    let error = write_shards(&samples, 2, dir.path(), Assign::Copy, 0).unwrap_err().to_string();
     assert!(error.contains("2.npz of an earlier split"), "{error}");
     assert!(write_shards(&samples, 11, dir.path(), Assign::Split, 0).is_err());
     let copies = write_shards(&samples, 12, dir.path(), Assign::Copy, 0).unwrap();
     for path in copies {
-        let copy = load(&data(&path), 0, &offline(), &mut |_| {})
-            .unwrap()
-            .train;
+        let copy = load(&data(&path), 0, &offline(), &mut |_| {}).unwrap().train;
         assert_eq!((copy.x, copy.y), (samples.x.clone(), samples.y.clone()));
     }
 }
@@ -336,27 +279,14 @@ fn inputs_are_read_as_the_model_takes_them() {
         let samples = inputs(&path, &[2, 2, 1]).unwrap();
         assert_eq!((samples.len(), samples.row()), (6, 4));
     }
-    let one = write(
-        "one.npz",
-        &[
-            ("x", &[2, 2], View::F32(&[0.5; 4])),
-            ("y", &[1], View::U8(&[1])),
-        ],
-    );
+    let one =
+        write("one.npz", &[("x", &[2, 2], View::F32(&[0.5; 4])), ("y", &[1], View::U8(&[1]))]);
     let samples = inputs(&one, &[2, 2, 1]).unwrap();
-    assert_eq!(
-        (samples.len(), samples.x, 1.0),
-        (1, Values::F32(vec![0.5; 4]), 1.0)
-    );
+    assert_eq!((samples.len(), samples.x, 1.0), (1, Values::F32(vec![0.5; 4]), 1.0));
     let error = inputs(&one, &[28, 28, 1]).unwrap_err().to_string();
     assert!(error.contains("has shape [2, 2], but the model takes samples of shape [28, 28, 1]"));
     let unclear = write("unclear.npz", &[("a", &[24], pixels), ("b", &[24], pixels)]);
-    assert!(
-        inputs(&unclear, &[2, 2, 1])
-            .unwrap_err()
-            .to_string()
-            .contains("name the samples x")
-    );
+    assert!(inputs(&unclear, &[2, 2, 1]).unwrap_err().to_string().contains("name the samples x"));
     let images = folder(USUAL);
     let samples = inputs(&images.path().join(USUAL[0]), &[2, 3, 1]).unwrap();
     assert_eq!(samples.len(), 5);

@@ -7,10 +7,7 @@ use spec::{Data, Holdout, Prepare};
 use tempfile::tempdir;
 
 fn nowhere() -> Places {
-    Places {
-        cache: PathBuf::from("/nonexistent"),
-        offline: true,
-    }
+    Places { cache: PathBuf::from("/nonexistent"), offline: true }
 }
 
 fn data(name: &str, mirror: Option<&Path>) -> Data {
@@ -41,16 +38,10 @@ fn load_all(data: &Data) -> Dataset {
 #[test]
 fn mnist_is_split_as_s1_did() {
     let Some(path) = mnist() else { return };
-    let wanted = Data {
-        validation: Holdout::Count(5_000),
-        ..data("mnist", Some(&path))
-    };
+    let wanted = Data { validation: Holdout::Count(5_000), ..data("mnist", Some(&path)) };
     let dataset = load_all(&wanted);
     let facts = facts(&wanted).unwrap();
-    assert_eq!(
-        (facts.train, facts.validation, facts.test),
-        (55_000, 5_000, 10_000)
-    );
+    assert_eq!((facts.train, facts.validation, facts.test), (55_000, 5_000, 10_000));
     assert_eq!(dataset.train.len(), 55_000);
     assert_eq!(dataset.validation.unwrap().len(), 5_000);
     assert_eq!(dataset.test.unwrap().len(), 10_000);
@@ -63,10 +54,7 @@ fn mnist_is_split_as_s1_did() {
 fn what_was_prepared_needs_its_source_no_more() {
     let Some(path) = mnist() else { return };
     let dest = tempdir().unwrap();
-    let wanted = |mirror| Prepare {
-        data: data("mnist", mirror),
-        shards: 3,
-    };
+    let wanted = |mirror| Prepare { data: data("mnist", mirror), shards: 3 };
     let run = |mirror| prepare(&wanted(mirror), 0, &nowhere(), dest.path(), &mut |_| {});
     let manifest = run(Some(&path)).unwrap();
     assert_eq!(run(None).unwrap(), manifest);
@@ -77,10 +65,9 @@ fn the_built_in_sample_is_what_the_committed_rule_cuts() {
     let Some(path) = mnist() else { return };
     let whole = load_all(&data("mnist", Some(&path)));
     let cut = load_all(&data("mnist-sample", None));
-    for (whole, cut, each) in [
-        (&whole.train, &cut.train, 1000),
-        (&whole.test.unwrap(), &cut.test.unwrap(), 200),
-    ] {
+    for (whole, cut, each) in
+        [(&whole.train, &cut.train, 1000), (&whole.test.unwrap(), &cut.test.unwrap(), 200)]
+    {
         assert_eq!(whole.gather(&evenly(whole, each)), *cut);
     }
 }
@@ -89,9 +76,8 @@ fn the_built_in_sample_is_what_the_committed_rule_cuts() {
 fn evenly(samples: &Samples, each: usize) -> Vec<u32> {
     let mut chosen = Vec::new();
     for class in 0..10 {
-        let of_class: Vec<u32> = (0..samples.len() as u32)
-            .filter(|&index| samples.y[index as usize] == class)
-            .collect();
+        let of_class: Vec<u32> =
+            (0..samples.len() as u32).filter(|&index| samples.y[index as usize] == class).collect();
         chosen.extend((0..each).map(|i| of_class[i * of_class.len() / each]));
     }
     chosen.sort_unstable();

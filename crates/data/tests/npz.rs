@@ -10,9 +10,7 @@ use spec::{Data, Holdout};
 use tempfile::tempdir;
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
 fn data(path: &Path) -> Data {
@@ -26,14 +24,9 @@ fn data(path: &Path) -> Data {
 }
 
 fn load_train(path: &Path) -> Result<Samples, String> {
-    let places = Places {
-        cache: PathBuf::new(),
-        offline: true,
-    };
+    let places = Places { cache: PathBuf::new(), offline: true };
     let loaded = load(&data(path), 0, &places, &mut |_| {});
-    loaded
-        .map(|dataset| dataset.train)
-        .map_err(|error| error.to_string())
+    loaded.map(|dataset| dataset.train).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -48,19 +41,12 @@ fn what_numpy_writes_is_read() {
         let path = fixture(&format!("{name}.npz"));
         assert_eq!(load_train(&path).unwrap(), expected, "{name}");
         let facts = facts(&data(&path)).unwrap();
-        assert_eq!(
-            (facts.train, facts.classes, facts.width),
-            (3, 3, 1),
-            "{name}"
-        );
+        assert_eq!((facts.train, facts.classes, facts.width), (3, 3, 1), "{name}");
         assert_eq!(facts.test, usize::from(name == "keras"), "{name}");
     }
     let column = load_train(&fixture("column.npz")).unwrap();
     assert_eq!((column.shape, column.y), (vec![4], vec![2, 0, 1]));
-    assert_eq!(
-        column.x,
-        Values::F32((0..12u8).map(|i| f32::from(i) / 2.0).collect())
-    );
+    assert_eq!(column.x, Values::F32((0..12u8).map(|i| f32::from(i) / 2.0).collect()));
 }
 
 #[test]
@@ -82,22 +68,13 @@ fn what_cannot_be_used_is_refused_with_a_reason() {
     for (name, reason) in [
         ("pickled", "x: holds pickled Python objects"),
         ("fortran", "x: is in Fortran order; save it in C order"),
-        (
-            "big_endian",
-            "x: is big-endian (>f4); save it as little-endian: x.astype('<f4')",
-        ),
+        ("big_endian", "x: is big-endian (>f4); save it as little-endian: x.astype('<f4')"),
         ("structured", "x: has a structured dtype"),
         ("boolean", "x: has dtype `|b1`"),
-        (
-            "one_hot",
-            "y: has shape [3, 3]; labels are one whole number",
-        ),
+        ("one_hot", "y: has shape [3, 3]; labels are one whole number"),
         ("negative", "y: holds the label -1"),
         ("nan", "y: holds the label NaN"),
-        (
-            "too_large",
-            "x: holds 1099511627777, which 32-bit floats cannot",
-        ),
+        ("too_large", "x: holds 1099511627777, which 32-bit floats cannot"),
         ("unequal", "x: holds 3 samples, but `y` holds 2 labels"),
         ("unnamed", "holds arr_0, arr_1; understood are x and y"),
         ("scalar", "x: is a single number"),
@@ -105,10 +82,7 @@ fn what_cannot_be_used_is_refused_with_a_reason() {
         let path = fixture(&format!("{name}.npz"));
         let error = load_train(&path).unwrap_err();
         assert!(error.contains(reason), "{name}: {error}");
-        assert!(
-            error.contains(&path.display().to_string()),
-            "{name}: {error}"
-        );
+        assert!(error.contains(&path.display().to_string()), "{name}: {error}");
     }
 }
 
@@ -133,9 +107,7 @@ fn nothing_may_stand_before_or_after() {
         [b"x", &whole[..]].concat(),
         [&whole[..], &whole].concat(),
     ] {
-        let error = npz::read(&bytes, &Limits::default())
-            .unwrap_err()
-            .to_string();
+        let error = npz::read(&bytes, &Limits::default()).unwrap_err().to_string();
         assert!(error.contains("is not a whole .npz file"), "{error}");
     }
 }
@@ -185,58 +157,18 @@ fn lying_headers_are_refused() {
     let huge = " ".repeat(1 << 20);
     for (problem, bytes, reason) in [
         ("long header", npy(&huge, &[]), "a header of 1048576 bytes"),
-        (
-            "overflow",
-            npy(&header("(4294967296, 4294967296, 4)"), &[]),
-            "more than memory",
-        ),
-        (
-            "overflow by 0",
-            npy(&header("(0, 4294967296, 4294967296)"), &[]),
-            "more than memory",
-        ),
-        (
-            "too few",
-            npy(&header("(5,)"), &[1, 2, 3, 4]),
-            "does not fit its",
-        ),
-        (
-            "too many",
-            npy(&header("(3,)"), &[1, 2, 3, 4]),
-            "does not fit its",
-        ),
-        (
-            "negative",
-            npy(&header("(-1,)"), &[]),
-            "numpy would not write",
-        ),
-        (
-            "code",
-            npy(&header("__import__('os')"), &[]),
-            "numpy would not write",
-        ),
-        (
-            "twice",
-            npy("{'shape': (), 'shape': ()}", &[]),
-            "numpy would not write",
-        ),
+        ("overflow", npy(&header("(4294967296, 4294967296, 4)"), &[]), "more than memory"),
+        ("overflow by 0", npy(&header("(0, 4294967296, 4294967296)"), &[]), "more than memory"),
+        ("too few", npy(&header("(5,)"), &[1, 2, 3, 4]), "does not fit its"),
+        ("too many", npy(&header("(3,)"), &[1, 2, 3, 4]), "does not fit its"),
+        ("negative", npy(&header("(-1,)"), &[]), "numpy would not write"),
+        ("code", npy(&header("__import__('os')"), &[]), "numpy would not write"),
+        ("twice", npy("{'shape': (), 'shape': ()}", &[]), "numpy would not write"),
         ("no fields", npy("{}", &[]), "numpy would not write"),
-        (
-            "after it",
-            npy(&(header("()") + "{}"), &[1]),
-            "numpy would not write",
-        ),
-        (
-            "no comma",
-            npy("{'shape': () 'descr': '|u1'}", &[]),
-            "numpy would not write",
-        ),
+        ("after it", npy(&(header("()") + "{}"), &[1]), "numpy would not write"),
+        ("no comma", npy("{'shape': () 'descr': '|u1'}", &[]), "numpy would not write"),
         ("magic", b"hello, world".to_vec(), "is not a numpy array"),
-        (
-            "version",
-            b"\x93NUMPY\x09\x00\x00\x00".to_vec(),
-            "npy format 9",
-        ),
+        ("version", b"\x93NUMPY\x09\x00\x00\x00".to_vec(), "npy format 9"),
         ("cut", b"\x93NUMPY\x01\x00\xff".to_vec(), "ends too early"),
         ("nothing", Vec::new(), "ends too early"),
     ] {
@@ -247,31 +179,20 @@ fn lying_headers_are_refused() {
 
 #[test]
 fn limits_hold() {
-    let zeros = npy(
-        "{'descr': '|u1', 'fortran_order': False, 'shape': (1000000,), }",
-        &[0; 1_000_000],
-    );
+    let zeros =
+        npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1000000,), }", &[0; 1_000_000]);
     let bomb = zipped("x.npy", &zeros);
     assert!(bomb.len() < 2_000);
     assert!(npz::read(&bomb, &Limits::default()).is_ok());
-    let limits = Limits {
-        bytes: 100_000,
-        ..Limits::default()
-    };
+    let limits = Limits { bytes: 100_000, ..Limits::default() };
     let error = npz::read(&bomb, &limits).unwrap_err().to_string();
     assert!(error.contains("the limit is 100000"), "{error}");
 
     let many: Vec<String> = (0..65).map(|i| i.to_string()).collect();
-    let arrays: Vec<_> = many
-        .iter()
-        .map(|name| (name.as_str(), &[1][..], View::U8(&[7])))
-        .collect();
-    let file = npz::write(Cursor::new(Vec::new()), &arrays)
-        .unwrap()
-        .into_inner();
-    let error = npz::read(&file, &Limits::default())
-        .unwrap_err()
-        .to_string();
+    let arrays: Vec<_> =
+        many.iter().map(|name| (name.as_str(), &[1][..], View::U8(&[7]))).collect();
+    let file = npz::write(Cursor::new(Vec::new()), &arrays).unwrap().into_inner();
+    let error = npz::read(&file, &Limits::default()).unwrap_err().to_string();
     assert!(error.contains("65 arrays; the limit is 64"), "{error}");
 }
 
@@ -279,13 +200,8 @@ fn limits_hold() {
 fn the_same_arrays_are_the_same_bytes_with_aligned_elements() {
     let write = || {
         let floats = [1.0, -2.5, f32::NAN];
-        let arrays = [
-            ("a", &[2, 2][..], View::U8(&[1, 2, 3, 4])),
-            ("b", &[3], View::F32(&floats)),
-        ];
-        npz::write(Cursor::new(Vec::new()), &arrays)
-            .unwrap()
-            .into_inner()
+        let arrays = [("a", &[2, 2][..], View::U8(&[1, 2, 3, 4])), ("b", &[3], View::F32(&floats))];
+        npz::write(Cursor::new(Vec::new()), &arrays).unwrap().into_inner()
     };
     assert_eq!(write(), write());
     let header = npz::Archive::new(Cursor::new(write()), Limits::default(), "npz")

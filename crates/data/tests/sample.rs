@@ -18,10 +18,7 @@ fn sample() -> Data {
 
 /// Nowhere: the sample needs neither cache nor network.
 fn nowhere() -> Places {
-    Places {
-        cache: PathBuf::from("/nonexistent"),
-        offline: true,
-    }
+    Places { cache: PathBuf::from("/nonexistent"), offline: true }
 }
 
 #[test]
@@ -32,10 +29,7 @@ fn facts_are_what_loading_finds() {
     assert_eq!(facts.validation, dataset.validation.as_ref().unwrap().len());
     assert_eq!(facts.test, dataset.test.as_ref().unwrap().len());
     assert_eq!(facts.shape, dataset.train.shape);
-    assert_eq!(
-        (facts.train, facts.validation, facts.test),
-        (9000, 1000, 2000)
-    );
+    assert_eq!((facts.train, facts.validation, facts.test), (9000, 1000, 2000));
     assert_eq!((facts.classes, facts.shape), (10, vec![28, 28, 1]));
     assert_eq!(dataset.train.per_class(), [900; 10]);
     assert_eq!(dataset.validation.unwrap().per_class(), [100; 10]);
@@ -45,10 +39,7 @@ fn facts_are_what_loading_finds() {
 #[test]
 fn it_is_prepared_once_and_checked_when_read() {
     let dir = tempdir().unwrap();
-    let wanted = Prepare {
-        data: sample(),
-        shards: 7,
-    };
+    let wanted = Prepare { data: sample(), shards: 7 };
     let mut written = 0;
     let mut run = |seed| prepare(&wanted, seed, &nowhere(), dir.path(), &mut |_| written += 1);
     let manifest = run(3).unwrap();
@@ -71,16 +62,9 @@ fn it_is_prepared_once_and_checked_when_read() {
 fn a_prepared_dataset_is_the_same_everywhere() {
     // Written down once: a run that is resumed by a newer version must find the same samples.
     let dir = tempdir().unwrap();
-    let wanted = Prepare {
-        data: sample(),
-        shards: 2,
-    };
+    let wanted = Prepare { data: sample(), shards: 2 };
     let manifest = prepare(&wanted, 0, &nowhere(), dir.path(), &mut |_| {}).unwrap();
-    let hashes: Vec<&str> = manifest
-        .train
-        .iter()
-        .map(|part| &part.sha256[..8])
-        .collect();
+    let hashes: Vec<&str> = manifest.train.iter().map(|part| &part.sha256[..8]).collect();
     assert_eq!(hashes, ["f71ac096", "5bbf95a1"]);
     assert_eq!(&manifest.validation.unwrap().sha256[..8], "451975eb");
 }

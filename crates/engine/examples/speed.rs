@@ -29,22 +29,10 @@ fn main() {
     let which = word(0, "all");
     for _ in 0..rounds {
         if which != "cnn" {
-            measure(
-                "mnist-mlp",
-                Builtin::MnistMlp { hidden_units: 100 },
-                (20, 4000),
-                &cpu,
-            );
+            measure("mnist-mlp", Builtin::MnistMlp { hidden_units: 100 }, (20, 4000), &cpu);
         }
         if which != "mlp" {
-            measure(
-                "mnist-cnn",
-                Builtin::MnistCnn {
-                    dropout: [0.25, 0.5],
-                },
-                (100, 60),
-                &cpu,
-            );
+            measure("mnist-cnn", Builtin::MnistCnn { dropout: [0.25, 0.5] }, (100, 60), &cpu);
         }
     }
 }
@@ -68,19 +56,8 @@ fn measure(name: &str, builtin: Builtin, (batch, steps): (usize, u64), cpu: &Cpu
     let mut times: Vec<f64> = (0..steps)
         .map(|step| {
             let start = Instant::now();
-            let input = Input::Bytes {
-                x: &x,
-                scale: 1.0 / 255.0,
-            };
-            session.gradient(
-                input,
-                &y,
-                Noise {
-                    seed: 0,
-                    rank: 0,
-                    step,
-                },
-            );
+            let input = Input::Bytes { x: &x, scale: 1.0 / 255.0 };
+            session.gradient(input, &y, Noise { seed: 0, rank: 0, step });
             session.update(&mut optimizer, 1e-5, None);
             start.elapsed().as_secs_f64()
         })
@@ -103,9 +80,6 @@ fn measure(name: &str, builtin: Builtin, (batch, steps): (usize, u64), cpu: &Cpu
 /// Processor time of the calling thread: with one thread, a measure that other programs disturb less.
 fn processor_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = text
-        .split(' ')
-        .next()
-        .and_then(|word| word.parse::<f64>().ok());
+    let nanoseconds = text.split(' ').next().and_then(|word| word.parse::<f64>().ok());
     nanoseconds.unwrap_or(0.0) / 1e9
 }

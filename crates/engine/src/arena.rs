@@ -23,10 +23,7 @@ pub(crate) fn size(len: usize) -> usize {
 impl Arena {
     /// Zeroes.
     pub(crate) fn new(len: usize) -> Self {
-        Arena {
-            lines: vec![Line([0.0; FLOATS]); len.div_ceil(FLOATS)],
-            len,
-        }
+        Arena { lines: vec![Line([0.0; FLOATS]); len.div_ceil(FLOATS)], len }
     }
 }
 

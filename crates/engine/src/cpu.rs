@@ -1,8 +1,5 @@
 //! The processor as a program sees it: some threads and an instruction set.
-#![expect(
-    unsafe_code,
-    reason = "hands each part of a run its own piece of memory"
-)]
+#![expect(unsafe_code, reason = "hands each part of a run its own piece of memory")]
 
 use std::sync::Arc;
 
@@ -25,10 +22,7 @@ impl Cpu {
     /// When this machine does not have the instruction set; see [`Isa::available`].
     pub fn new(threads: usize, isa: Isa) -> Self {
         assert!(isa.is_available(), "this machine does not have {isa:?}");
-        Cpu {
-            pool: Arc::new(Pool::new(threads)),
-            isa,
-        }
+        Cpu { pool: Arc::new(Pool::new(threads)), isa }
     }
 
     /// How many threads work.

@@ -197,10 +197,7 @@ mod tests {
         for n in [0usize, 1, 15, 16, 17, 1000] {
             let values: Vec<f32> = (0..n).map(|i| i as f32).collect();
             assert_eq!(sum(&values), (n * n.saturating_sub(1) / 2) as f32);
-            assert_eq!(
-                dot(&values, &vec![2.0; n]),
-                (n * n.saturating_sub(1)) as f32
-            );
+            assert_eq!(dot(&values, &vec![2.0; n]), (n * n.saturating_sub(1)) as f32);
         }
     }
 }

@@ -11,10 +11,7 @@
 //! inside. A thread enters by adding one while the gate is open. When no part is left the caller
 //! closes the gate and waits until the threads inside have left; one that still sleeps is not waited
 //! for. Only threads inside look at the run, so after that the caller may drop it.
-#![expect(
-    unsafe_code,
-    reason = "a run borrows its closure for threads that outlive it"
-)]
+#![expect(unsafe_code, reason = "a run borrows its closure for threads that outlive it")]
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -82,11 +79,7 @@ impl Pool {
         let state = Arc::new(State {
             gate: AtomicU64::new(0),
             next: (0..=others).map(|_| Next(AtomicUsize::new(0))).collect(),
-            work: UnsafeCell::new(Work {
-                call: |_, _| (),
-                closure: std::ptr::null(),
-                parts: 0,
-            }),
+            work: UnsafeCell::new(Work { call: |_, _| (), closure: std::ptr::null(), parts: 0 }),
             asleep: (0..others).map(|_| AtomicBool::new(false)).collect(),
             started: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
@@ -105,11 +98,7 @@ impl Pool {
         while state.started.load(Acquire) < others {
             std::thread::yield_now();
         }
-        Pool {
-            state,
-            threads,
-            turn: Mutex::new(()),
-        }
+        Pool { state, threads, turn: Mutex::new(()) }
     }
 
     /// How many threads work, the caller among them.
@@ -128,20 +117,13 @@ impl Pool {
         let state = &*self.state;
         // SAFETY: the gate is closed and nobody is inside: the last run waited for that.
         unsafe {
-            *state.work.get() = Work {
-                call: call::<F>,
-                closure: (&raw const each).cast(),
-                parts,
-            };
+            *state.work.get() = Work { call: call::<F>, closure: (&raw const each).cast(), parts };
         }
         for (thread, next) in state.next.iter().enumerate() {
-            next.0
-                .store(portion(parts, state.next.len(), thread).start, Relaxed);
+            next.0.store(portion(parts, state.next.len(), thread).start, Relaxed);
         }
         let generation = state.gate.load(Relaxed) & !(OPEN | INSIDE);
-        state
-            .gate
-            .store(generation.wrapping_add(GENERATION) | OPEN, SeqCst);
+        state.gate.store(generation.wrapping_add(GENERATION) | OPEN, SeqCst);
         self.wake(parts - 1);
         state.take_parts(0);
         state.gate.fetch_and(!OPEN, AcqRel);
@@ -150,11 +132,7 @@ impl Pool {
             pause(&mut spins);
         }
         drop(turn);
-        let panic = state
-            .panic
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let panic = state.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(panic) = panic {
             resume_unwind(panic);
         }
@@ -203,11 +181,7 @@ impl State {
         self.started.fetch_add(1, Release);
         let mut served = 0;
         while let Some(open) = self.await_run(number, served) {
-            if self
-                .gate
-                .compare_exchange(open, open + 1, Acquire, Relaxed)
-                .is_ok()
-            {
+            if self.gate.compare_exchange(open, open + 1, Acquire, Relaxed).is_ok() {
                 served = open & !(OPEN | INSIDE);
                 self.take_parts(number + 1);
                 self.gate.fetch_sub(1, Release);

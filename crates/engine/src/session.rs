@@ -154,11 +154,7 @@ impl Session {
     /// Runs the operations. The head is next.
     fn forward(&mut self, input: Input<'_>, n: usize, noise: Option<Noise>) -> (&Program, Run<'_>) {
         let program = &self.program;
-        assert!(
-            n <= program.batch,
-            "{n} samples in a batch of {}",
-            program.batch
-        );
+        assert!(n <= program.batch, "{n} samples in a batch of {}", program.batch);
         let to = &mut self.values[program.input.range(n)];
         match input {
             Input::Bytes { x, scale } => {

@@ -1,8 +1,5 @@
 //! Memory cut into pieces for the parts of a parallel run: each part gets its own.
-#![expect(
-    unsafe_code,
-    reason = "disjoint pieces of one slice go to different threads"
-)]
+#![expect(unsafe_code, reason = "disjoint pieces of one slice go to different threads")]
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -42,13 +39,7 @@ impl<'a, T> Cut<'a, T> {
     pub(crate) fn new(slice: &'a mut [T], units: usize, parts: usize) -> Self {
         let row = slice.len().checked_div(units).unwrap_or(0);
         assert_eq!(row * units, slice.len(), "rows of equal length");
-        Cut {
-            start: slice.as_mut_ptr(),
-            row,
-            units,
-            parts,
-            borrow: PhantomData,
-        }
+        Cut { start: slice.as_mut_ptr(), row, units, parts, borrow: PhantomData }
     }
 }
 

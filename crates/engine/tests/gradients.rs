@@ -8,11 +8,7 @@ use spec::Reduction;
 use support::reference::{Batch, gradient};
 use support::{gradients, labels, networks, uniform, weights};
 
-const NOISE: Noise = Noise {
-    seed: 3,
-    rank: 1,
-    step: 4,
-};
+const NOISE: Noise = Noise { seed: 3, rank: 1, step: 4 };
 
 #[test]
 fn the_reference_agrees_with_central_differences() {
@@ -21,17 +17,9 @@ fn the_reference_agrees_with_central_differences() {
         let w: Vec<f64> = weights(&graph, seed).into_iter().map(f64::from).collect();
         let n = 2;
         let len = graph.input_shape().iter().product::<usize>();
-        let x: Vec<f64> = uniform(seed, n * len, 1.0)
-            .into_iter()
-            .map(f64::from)
-            .collect();
+        let x: Vec<f64> = uniform(seed, n * len, 1.0).into_iter().map(f64::from).collect();
         let labels = labels(seed, n, graph.output_shape()[0]);
-        let batch = Batch {
-            x: &x,
-            labels: &labels,
-            noise: Some(NOISE),
-            reduction: Reduction::Sum,
-        };
+        let batch = Batch { x: &x, labels: &labels, noise: Some(NOISE), reduction: Reduction::Sum };
         let exact = gradient(&graph, &w, &batch).gradients;
         let step = 1e-6;
         let mut misses = 0;
@@ -58,20 +46,12 @@ fn compare(name: &str, graph: &model::Graph, seed: u64, n: usize) {
     let y = labels(seed, n, graph.output_shape()[0]);
     let wide = |values: &[f32]| values.iter().copied().map(f64::from).collect::<Vec<_>>();
     let wide_x = wide(&x);
-    let batch = |noise| Batch {
-        x: &wide_x,
-        labels: &y,
-        noise,
-        reduction: Reduction::Mean,
-    };
+    let batch = |noise| Batch { x: &wide_x, labels: &y, noise, reduction: Reduction::Mean };
     let want = gradient(graph, &wide(&w), &batch(Some(NOISE)));
     let still = gradient(graph, &wide(&w), &batch(None));
     let cpu = Cpu::new(2, Isa::detect());
     let (outcome, got, answers) = gradients(graph, cpu, (&w, &x, &y), NOISE);
-    assert!(
-        (outcome.loss - want.loss).abs() < 1e-5 * want.loss.max(1.0),
-        "{name}: loss"
-    );
+    assert!((outcome.loss - want.loss).abs() < 1e-5 * want.loss.max(1.0), "{name}: loss");
     close(&format!("{name}: answers"), &answers, &still.answers);
     for weight in graph.weights() {
         let range = weight.range.clone();
@@ -84,10 +64,7 @@ fn close(name: &str, got: &[f32], want: &[f64]) {
     let largest = want.iter().fold(1e-6f64, |top, v| top.max(v.abs()));
     for (i, (got, want)) in got.iter().zip(want).enumerate() {
         let error = (f64::from(*got) - want).abs();
-        assert!(
-            error < 1e-5 * largest,
-            "{name} [{i}]: {got}, not {want}; largest {largest}"
-        );
+        assert!(error < 1e-5 * largest, "{name} [{i}]: {got}, not {want}; largest {largest}");
     }
 }
 

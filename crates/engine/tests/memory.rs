@@ -52,20 +52,13 @@ fn main() {
             let mut optimizer = Optimizer::new(adam, graph.parameter_count());
             let slots = Optimizer::memory(adam, graph.parameter_count());
             let got = BYTES.load(SeqCst) - before;
-            assert!(
-                got >= slots && got < slots + 1000,
-                "an optimizer: {got}, not {slots}"
-            );
+            assert!(got >= slots && got < slots + 1000, "an optimizer: {got}, not {slots}");
 
             let answering = Program::inference(&graph, batch).expect("a network of classes");
             let smaller = answering.memory().total();
             let before = BYTES.load(SeqCst);
             let mut other = Session::new(answering, cpu);
-            assert_eq!(
-                BYTES.load(SeqCst) - before,
-                smaller,
-                "a session for answers"
-            );
+            assert_eq!(BYTES.load(SeqCst) - before, smaller, "a session for answers");
             assert!(smaller < planned);
 
             let x = vec![7u8; batch * 784];
@@ -74,14 +67,8 @@ fn main() {
             for step in 0..3 {
                 // The last batch of an epoch is smaller.
                 let n = if step == 2 { batch - 3 } else { batch };
-                let input = Input::Bytes {
-                    x: &x[..n * 784],
-                    scale: 1.0 / 255.0,
-                };
-                let noise = Noise {
-                    step,
-                    ..Noise::default()
-                };
+                let input = Input::Bytes { x: &x[..n * 784], scale: 1.0 / 255.0 };
+                let noise = Noise { step, ..Noise::default() };
                 session.gradient(input, &y[..n], noise);
                 session.update(&mut optimizer, 0.001, Some(Clip::Norm(1.0)));
                 session.evaluate(input, &y[..n]);

@@ -23,11 +23,7 @@ fn sgd(rule: Sgd, e: &mut Element, g: f64, rate: f64) {
         return;
     }
     e.first = momentum * e.first - rate * g;
-    e.w += if rule.nesterov {
-        momentum * e.first - rate * g
-    } else {
-        e.first
-    };
+    e.w += if rule.nesterov { momentum * e.first - rate * g } else { e.first };
 }
 
 fn adam(rule: Adam, e: &mut Element, (g, rate, step): (f64, f64, i32)) {
@@ -51,19 +47,9 @@ fn rmsprop(rule: Rmsprop, e: &mut Element, g: f64, rate: f64) {
 }
 
 fn rules() -> Vec<spec::Optimizer> {
-    let sgd = |momentum, nesterov| {
-        spec::Optimizer::Sgd(Sgd {
-            learning_rate: 0.01,
-            momentum,
-            nesterov,
-        })
-    };
-    let rmsprop = |momentum| {
-        spec::Optimizer::Rmsprop(Rmsprop {
-            momentum,
-            ..Rmsprop::default()
-        })
-    };
+    let sgd =
+        |momentum, nesterov| spec::Optimizer::Sgd(Sgd { learning_rate: 0.01, momentum, nesterov });
+    let rmsprop = |momentum| spec::Optimizer::Rmsprop(Rmsprop { momentum, ..Rmsprop::default() });
     vec![
         sgd(0.0, false),
         sgd(0.9, false),
@@ -83,10 +69,7 @@ fn ten_steps_agree_with_the_formulas_in_f64() {
     for rule in rules() {
         let cpu = Cpu::new(2, Isa::detect());
         let mut weights = uniform(1, LEN, 1.0);
-        let start = weights.iter().map(|&w| Element {
-            w: f64::from(w),
-            ..Element::default()
-        });
+        let start = weights.iter().map(|&w| Element { w: f64::from(w), ..Element::default() });
         let mut elements: Vec<Element> = start.collect();
         let mut optimizer = Optimizer::new(rule, LEN);
         for step in 0..10 {
@@ -104,11 +87,7 @@ fn ten_steps_agree_with_the_formulas_in_f64() {
             }
         }
         for (w, element) in weights.iter().zip(&elements) {
-            assert!(
-                (f64::from(*w) - element.w).abs() < 2e-6,
-                "{rule:?}: {w}, not {}",
-                element.w
-            );
+            assert!((f64::from(*w) - element.w).abs() < 2e-6, "{rule:?}: {w}, not {}", element.w);
         }
     }
 }
@@ -119,15 +98,11 @@ fn a_restored_optimizer_goes_on_with_the_same_bits() {
         let cpu = Cpu::new(1, Isa::detect());
         let mut straight = (Optimizer::new(rule, LEN), uniform(1, LEN, 1.0));
         for step in 0..6 {
-            straight
-                .0
-                .apply(&cpu, &mut straight.1, &gradients(step), 0.01, None);
+            straight.0.apply(&cpu, &mut straight.1, &gradients(step), 0.01, None);
         }
         let mut first = (Optimizer::new(rule, LEN), uniform(1, LEN, 1.0));
         for step in 0..3 {
-            first
-                .0
-                .apply(&cpu, &mut first.1, &gradients(step), 0.01, None);
+            first.0.apply(&cpu, &mut first.1, &gradients(step), 0.01, None);
         }
         let mut second = Optimizer::new(rule, LEN);
         let slots = first.0.slots().iter().map(|slot| slot.to_vec());
@@ -149,13 +124,7 @@ fn clipping_bounds_the_norm_or_each_value() {
         Optimizer::new(rule, LEN).apply(&cpu, &mut weights, &gradients, 1.0, Some(clip));
         weights
     };
-    let norm = |values: &[f32]| {
-        values
-            .iter()
-            .map(|&v| f64::from(v).powi(2))
-            .sum::<f64>()
-            .sqrt()
-    };
+    let norm = |values: &[f32]| values.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>().sqrt();
     let whole = norm(&gradients);
     assert!((norm(&step(Clip::Norm(0.5))) - 0.5).abs() < 1e-6);
     assert!((norm(&step(Clip::Norm(100.0))) - whole).abs() < 1e-6 * whole);
@@ -179,9 +148,6 @@ fn updates_give_the_same_bits_everywhere() {
                 bits(&weights)
             })
             .collect();
-        assert!(
-            results.iter().all(|result| *result == results[0]),
-            "{rule:?}"
-        );
+        assert!(results.iter().all(|result| *result == results[0]), "{rule:?}");
     }
 }

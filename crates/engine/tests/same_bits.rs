@@ -21,10 +21,7 @@ struct Length {
     batch: usize,
 }
 
-const SHORT: Length = Length {
-    steps: 20,
-    batch: 8,
-};
+const SHORT: Length = Length { steps: 20, batch: 8 };
 
 /// Trains for some steps and writes down what happened.
 fn train(graph: &Graph, length: Length, cpu: Cpu) -> String {
@@ -36,26 +33,12 @@ fn train(graph: &Graph, length: Length, cpu: Cpu) -> String {
     let len = batch * graph.input_shape().iter().product::<usize>();
     let mut text = String::new();
     for step in 0..steps {
-        let x: Vec<u8> = uniform(step, len, 128.0)
-            .into_iter()
-            .map(|v| (v + 128.0) as u8)
-            .collect();
-        let input = Input::Bytes {
-            x: &x,
-            scale: 1.0 / 255.0,
-        };
-        let noise = Noise {
-            seed: 0,
-            rank: 0,
-            step,
-        };
+        let x: Vec<u8> = uniform(step, len, 128.0).into_iter().map(|v| (v + 128.0) as u8).collect();
+        let input = Input::Bytes { x: &x, scale: 1.0 / 255.0 };
+        let noise = Noise { seed: 0, rank: 0, step };
         let outcome = session.gradient(input, &labels(step, batch, 10), noise);
         session.update(&mut optimizer, 0.001, None);
-        text += &format!(
-            "{step:3} {:016x} {:.9}\n",
-            outcome.loss.to_bits(),
-            outcome.loss
-        );
+        text += &format!("{step:3} {:016x} {:.9}\n", outcome.loss.to_bits(), outcome.loss);
     }
     text + &format!("weights {:016x}\n", hash(session.weights()))
 }
@@ -98,10 +81,7 @@ fn fastest() -> Vec<Cpu> {
 fn mnist_mlp_gives_the_golden_losses() {
     let graph = networks::mnist_mlp();
     check_golden("mnist-mlp", &graph, SHORT, &paths());
-    let long = Length {
-        steps: 300,
-        batch: 20,
-    };
+    let long = Length { steps: 300, batch: 20 };
     check_golden("mnist-mlp-long", &graph, long, &fastest());
 }
 
@@ -109,10 +89,7 @@ fn mnist_mlp_gives_the_golden_losses() {
 fn mnist_cnn_gives_the_golden_losses() {
     let graph = networks::mnist_cnn();
     check_golden("mnist-cnn", &graph, SHORT, &paths());
-    let long = Length {
-        steps: 40,
-        batch: 50,
-    };
+    let long = Length { steps: 40, batch: 50 };
     check_golden("mnist-cnn-long", &graph, long, &fastest());
 }
 
@@ -133,11 +110,7 @@ fn random_networks_give_the_same_bits_everywhere() {
         });
         let results: Vec<_> = results.collect();
         for (cpu, result) in cpus.iter().zip(&results) {
-            assert!(
-                *result == results[0],
-                "network {seed}: {cpu:?} differs from {:?}",
-                cpus[0]
-            );
+            assert!(*result == results[0], "network {seed}: {cpu:?} differs from {:?}", cpus[0]);
         }
     }
 }

@@ -57,10 +57,7 @@ fn bytes_are_floats_times_the_scale() {
     let bytes: Vec<u8> = (0..784).map(|i| (i * 37 % 256) as u8).collect();
     let floats: Vec<f32> = bytes.iter().map(|&b| f32::from(b) * 0.5).collect();
     let mut session = cnn();
-    let scaled = Input::Bytes {
-        x: &bytes,
-        scale: 0.5,
-    };
+    let scaled = Input::Bytes { x: &bytes, scale: 0.5 };
     let by_bytes = session.predict(scaled, 1).to_vec();
     assert_eq!(by_bytes, session.predict(Input::Floats(&floats), 1));
     assert!((by_bytes.iter().sum::<f32>() - 1.0).abs() < 1e-6);
@@ -72,10 +69,7 @@ fn dropout_follows_the_noise_and_is_absent_from_evaluation() {
     let y = labels(1, BATCH, 10);
     let mut session = cnn();
     let mut at = |step: u64| {
-        let noise = Noise {
-            step,
-            ..Noise::default()
-        };
+        let noise = Noise { step, ..Noise::default() };
         session.gradient(Input::Floats(&x), &y, noise).loss
     };
     assert_eq!(at(1), at(1));

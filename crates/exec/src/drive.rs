@@ -81,12 +81,7 @@ pub fn drive(driver: Driver<'_>) -> Result<Ending, ExecError> {
     if let Err(error) = &ended {
         // Processes notice that their driver is gone, save and leave. If the log cannot be written,
         // the error itself is all there is.
-        let _ = drive.note(
-            None,
-            Kind::RunFailed {
-                reason: error.to_string(),
-            },
-        );
+        let _ = drive.note(None, Kind::RunFailed { reason: error.to_string() });
     }
     ended?;
     drive.end()
@@ -135,21 +130,14 @@ impl Drive<'_> {
     }
 
     fn start(&mut self, task: &Task) -> Result<(), ExecError> {
-        let process = self
-            .standing
-            .tasks
-            .get(&task.id)
-            .map_or(0, |task| task.processes);
+        let process = self.standing.tasks.get(&task.id).map_or(0, |task| task.processes);
         let orders = Orders {
             task: task.clone(),
             run: self.driver.run.path.clone(),
             process,
             surroundings: self.driver.surroundings.clone(),
         };
-        let started = self
-            .driver
-            .launcher
-            .start(&orders, self.driver.run, self.sender.clone())?;
+        let started = self.driver.launcher.start(&orders, self.driver.run, self.sender.clone())?;
         let pid = started.pid();
         self.processes.insert(task.id.clone(), started);
         self.note(Some(&task.id), Kind::TaskStarted { process, pid })
@@ -247,35 +235,19 @@ impl Drive<'_> {
             return Ok(Ending::Done(Box::new(report)));
         }
         if let Some(failed) = plan.tasks.iter().find(|task| is(task, State::Failed)) {
-            let why = stands(failed)
-                .and_then(|task| task.reason.clone())
-                .unwrap_or_default();
+            let why = stands(failed).and_then(|task| task.reason.clone()).unwrap_or_default();
             let reason = format!("task `{}` failed: {why}", failed.id);
-            self.note(
-                None,
-                Kind::RunFailed {
-                    reason: reason.clone(),
-                },
-            )?;
+            self.note(None, Kind::RunFailed { reason: reason.clone() })?;
             return Ok(Ending::Failed(reason));
         }
-        self.note(
-            None,
-            Kind::RunStopped {
-                reason: "asked to stop".into(),
-            },
-        )?;
+        self.note(None, Kind::RunStopped { reason: "asked to stop".into() })?;
         Ok(Ending::Stopped)
     }
 
     fn write_report(&self) -> Result<Report, ExecError> {
         let run = self.driver.run;
-        let mut report = Report::of(
-            &run.id(),
-            &run.path,
-            &self.standing,
-            self.driver.plan.workers(),
-        );
+        let mut report =
+            Report::of(&run.id(), &run.path, &self.standing, self.driver.plan.workers());
         report.state = State::Done;
         let text = serde_json::to_vec_pretty(&report).expect("a report is plain data");
         store::publish(&run.report(), |out| out.write_all(&text))?;

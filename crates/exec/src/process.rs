@@ -59,21 +59,11 @@ impl Launcher {
     ) -> Result<Process, ExecError> {
         let task = orders.task.id.clone();
         let path = run.log(&task, orders.process as usize);
-        let in_log = |error| ExecError::Log {
-            path: path.clone(),
-            error,
-        };
+        let in_log = |error| ExecError::Log { path: path.clone(), error };
         std::fs::create_dir_all(run.logs()).map_err(in_log)?;
-        let log = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(&path)
-            .map_err(in_log)?;
-        let in_start = |error| ExecError::Start {
-            task: task.clone(),
-            program: self.program.clone(),
-            error,
-        };
+        let log = OpenOptions::new().append(true).create(true).open(&path).map_err(in_log)?;
+        let in_start =
+            |error| ExecError::Start { task: task.clone(), program: self.program.clone(), error };
         let mut child = Command::new(&self.program)
             .args(&self.arguments)
             .stdin(Stdio::piped())
@@ -90,11 +80,7 @@ impl Launcher {
         // A process that died already is found by the reader below.
         let _ = stdin.write_all(line.as_bytes());
         std::thread::spawn(move || listen(&task, stdout, &messages));
-        Ok(Process {
-            child,
-            _orders: stdin,
-            farewell: None,
-        })
+        Ok(Process { child, _orders: stdin, farewell: None })
     }
 }
 
@@ -119,9 +105,7 @@ impl Process {
     pub(crate) fn wait(mut self) -> String {
         // Whatever closes its output without ending is not one of ours.
         self.kill_unless_ended();
-        self.child
-            .wait()
-            .map_or_else(|error| error.to_string(), |status| ending(&status))
+        self.child.wait().map_or_else(|error| error.to_string(), |status| ending(&status))
     }
 
     fn kill_unless_ended(&mut self) {

@@ -17,11 +17,8 @@ pub struct Limits {
 /// nowhere starts when it would have the machine to itself: whether it can run at all was checked
 /// before the run began.
 pub(crate) fn startable(plan: &Plan, state: impl Fn(&str) -> State, limits: Limits) -> Vec<&Task> {
-    let mut running: Vec<&Task> = plan
-        .tasks
-        .iter()
-        .filter(|task| state(&task.id) == State::Running)
-        .collect();
+    let mut running: Vec<&Task> =
+        plan.tasks.iter().filter(|task| state(&task.id) == State::Running).collect();
     let mut start = vec![];
     for task in &plan.tasks {
         let ready = state(&task.id) == State::Waiting
@@ -46,10 +43,7 @@ mod tests {
     use super::*;
     use plan::Resources;
 
-    const LIMITS: Limits = Limits {
-        memory: 100,
-        threads: 2,
-    };
+    const LIMITS: Limits = Limits { memory: 100, threads: 2 };
 
     fn plan(tasks: &[(&str, &[&str], u64)]) -> Plan {
         let tasks = tasks.iter().map(|&(id, needs, memory)| Task {
@@ -62,25 +56,13 @@ mod tests {
             }),
             resources: Resources { memory, threads: 1 },
         });
-        Plan {
-            version: 1,
-            run: "test".into(),
-            seed: 0,
-            tasks: tasks.collect(),
-        }
+        Plan { version: 1, run: "test".into(), seed: 0, tasks: tasks.collect() }
     }
 
     fn started(plan: &Plan, states: &[(&str, State)]) -> Vec<String> {
-        let state = |id: &str| {
-            states
-                .iter()
-                .find(|(name, _)| *name == id)
-                .map_or(State::Waiting, |s| s.1)
-        };
-        startable(plan, state, LIMITS)
-            .iter()
-            .map(|task| task.id.clone())
-            .collect()
+        let state =
+            |id: &str| states.iter().find(|(name, _)| *name == id).map_or(State::Waiting, |s| s.1);
+        startable(plan, state, LIMITS).iter().map(|task| task.id.clone()).collect()
     }
 
     #[test]
@@ -94,12 +76,7 @@ mod tests {
 
     #[test]
     fn what_fits_starts_together_and_the_rest_waits() {
-        let plan = plan(&[
-            ("a", &[], 60),
-            ("b", &[], 60),
-            ("c", &[], 40),
-            ("d", &[], 1),
-        ]);
+        let plan = plan(&[("a", &[], 60), ("b", &[], 60), ("c", &[], 40), ("d", &[], 1)]);
         assert_eq!(started(&plan, &[]), ["a", "c"]); // d would be a third thread.
     }
 

@@ -13,11 +13,7 @@ const DONE: &str = r#"echo '{"event":"task_done","seconds":1,"peak_rss_bytes":7}
 
 fn plan() -> Plan {
     let file = "name: test\ndata: mnist-sample\nmodel: mnist-mlp\n";
-    plan::plan(
-        &spec::parse(file, "test.yaml", &[]).unwrap(),
-        &Facts::default(),
-    )
-    .unwrap()
+    plan::plan(&spec::parse(file, "test.yaml", &[]).unwrap(), &Facts::default()).unwrap()
 }
 
 /// Drives a run whose every task is `script`, which finds its orders in `$orders`.
@@ -30,17 +26,10 @@ fn drive(script: &str, stop: &AtomicUsize, show: &mut dyn FnMut(&Event)) -> (End
         plan: &plan(),
         run: &run,
         launcher: Launcher { program, arguments },
-        limits: Limits {
-            memory: u64::MAX,
-            threads: 2,
-        },
+        limits: Limits { memory: u64::MAX, threads: 2 },
         clock: Clock::system(),
         stop,
-        surroundings: Surroundings {
-            isa: None,
-            cache: folder.path().into(),
-            offline: true,
-        },
+        surroundings: Surroundings { isa: None, cache: folder.path().into(), offline: true },
         show,
     });
     (ending.unwrap(), read_events(&run.events()).unwrap())
@@ -57,13 +46,8 @@ fn count(events: &[Event], wanted: impl Fn(&Kind) -> bool) -> usize {
 #[test]
 fn tasks_run_one_after_the_other_and_end_in_a_report() {
     let (ending, events) = undisturbed(DONE);
-    let Ending::Done(report) = ending else {
-        panic!("{ending:?}")
-    };
-    assert_eq!(
-        (report.state, report.workers, report.peak_rss_bytes),
-        (State::Done, 1, 7)
-    );
+    let Ending::Done(report) = ending else { panic!("{ending:?}") };
+    assert_eq!((report.state, report.workers, report.peak_rss_bytes), (State::Done, 1, 7));
     let started: Vec<_> = events
         .iter()
         .filter(|event| matches!(event.kind, Kind::TaskStarted { .. }))
@@ -76,21 +60,10 @@ fn tasks_run_one_after_the_other_and_end_in_a_report() {
 #[test]
 fn a_process_that_dies_is_followed_by_others_but_not_for_ever() {
     let (ending, events) = undisturbed("kill -9 $$");
-    let Ending::Failed(reason) = ending else {
-        panic!("{ending:?}")
-    };
-    assert!(
-        reason.contains("`prepare`") && reason.contains("5 times in a row"),
-        "{reason}"
-    );
-    assert_eq!(
-        count(&events, |kind| matches!(kind, Kind::TaskStarted { .. })),
-        5
-    );
-    assert_eq!(
-        count(&events, |kind| matches!(kind, Kind::TaskRestarted { .. })),
-        4
-    );
+    let Ending::Failed(reason) = ending else { panic!("{ending:?}") };
+    assert!(reason.contains("`prepare`") && reason.contains("5 times in a row"), "{reason}");
+    assert_eq!(count(&events, |kind| matches!(kind, Kind::TaskStarted { .. })), 5);
+    assert_eq!(count(&events, |kind| matches!(kind, Kind::TaskRestarted { .. })), 4);
 }
 
 #[test]
@@ -107,22 +80,14 @@ fn a_process_that_gets_somewhere_may_die_as_often_as_it_likes() {
 fn a_task_that_says_it_failed_is_not_tried_again() {
     let script = r#"echo '{"event":"task_failed","reason":"the disk is full"}'; exit 1"#;
     let (ending, events) = undisturbed(script);
-    assert_eq!(
-        ending,
-        Ending::Failed("task `prepare` failed: the disk is full".into())
-    );
-    assert_eq!(
-        count(&events, |kind| matches!(kind, Kind::TaskStarted { .. })),
-        1
-    );
+    assert_eq!(ending, Ending::Failed("task `prepare` failed: the disk is full".into()));
+    assert_eq!(count(&events, |kind| matches!(kind, Kind::TaskStarted { .. })), 1);
 }
 
 #[test]
 fn nonsense_ends_a_task_and_a_torn_line_does_not() {
     let (ending, _) = undisturbed(&format!("echo 'hello there'; sleep 60; {DONE}"));
-    let Ending::Failed(reason) = ending else {
-        panic!("{ending:?}")
-    };
+    let Ending::Failed(reason) = ending else { panic!("{ending:?}") };
     assert!(reason.contains("not an event: hello there"), "{reason}");
 
     let torn = format!(
@@ -152,10 +117,6 @@ fn asked_once_tasks_leave_in_order_and_asked_twice_at_once() {
         };
         let (ending, events) = drive(script, &stop, &mut show);
         assert_eq!(ending, Ending::Stopped);
-        assert_eq!(
-            count(&events, |kind| *kind == Kind::TaskStopped { saved }),
-            1,
-            "{script}"
-        );
+        assert_eq!(count(&events, |kind| *kind == Kind::TaskStopped { saved }), 1, "{script}");
     }
 }

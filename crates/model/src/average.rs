@@ -23,9 +23,7 @@ pub fn average(parts: &[Part<'_>]) -> Result<Model, Error> {
         return Err(Error::NothingToAverage("there are no models to average"));
     };
     if parts.iter().all(|part| part.samples == 0) {
-        return Err(Error::NothingToAverage(
-            "no model has seen a sample, so none has a share",
-        ));
+        return Err(Error::NothingToAverage("no model has seen a sample, so none has a share"));
     }
     for part in parts {
         if let Some(difference) = difference(first.model, part.model) {
@@ -36,24 +34,15 @@ pub fn average(parts: &[Part<'_>]) -> Result<Model, Error> {
             });
         }
     }
-    let lists: Vec<(&[f32], u64)> = parts
-        .iter()
-        .map(|part| (&part.model.weights[..], part.samples))
-        .collect();
+    let lists: Vec<(&[f32], u64)> =
+        parts.iter().map(|part| (&part.model.weights[..], part.samples)).collect();
     let weights = mean(&lists);
     let mut card = first.model.card.clone();
     card.metrics.clear();
     card.trained = None;
-    card.averaged = parts
-        .iter()
-        .map(|part| part.model.weights_sha256())
-        .collect();
+    card.averaged = parts.iter().map(|part| part.model.weights_sha256()).collect();
     card.weights_sha256 = weights_sha256(&weights);
-    Ok(Model {
-        graph: first.model.graph.clone(),
-        weights,
-        card,
-    })
+    Ok(Model { graph: first.model.graph.clone(), weights, card })
 }
 
 /// The mean of equally long lists, each with its number of samples, not all zero: Σ n·w / Σ n, the

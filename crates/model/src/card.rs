@@ -126,10 +126,9 @@ impl Card {
         };
         let value: Value = serde_json::from_str(text).map_err(damaged)?;
         match value.get("version").and_then(Value::as_u64) {
-            Some(found) if found > u64::from(Card::VERSION) => Err(FileProblem::Newer {
-                found,
-                known: Card::VERSION,
-            }),
+            Some(found) if found > u64::from(Card::VERSION) => {
+                Err(FileProblem::Newer { found, known: Card::VERSION })
+            }
             _ => serde_json::from_value(value).map_err(damaged),
         }
     }
@@ -147,10 +146,7 @@ impl Preprocess {
 impl Default for Preprocess {
     /// Nothing is done, to a sample of one number.
     fn default() -> Self {
-        Preprocess {
-            shape: vec![1],
-            scale: 1.0,
-        }
+        Preprocess { shape: vec![1], scale: 1.0 }
     }
 }
 
@@ -186,10 +182,7 @@ mod tests {
     #[test]
     fn a_diverged_model_has_a_card_too() {
         let mut card = Card::new("a", "mnist-cnn", Preprocess::default());
-        let metrics = Metrics {
-            loss: f64::NAN,
-            accuracy: 0.1,
-        };
+        let metrics = Metrics { loss: f64::NAN, accuracy: 0.1 };
         card.metrics.insert("test".into(), metrics);
         let read = Card::from_json(&text(&card)).unwrap();
         assert!(read.metrics["test"].loss.is_nan());
@@ -197,10 +190,7 @@ mod tests {
 
     #[test]
     fn a_last_channel_may_be_left_out() {
-        let pictures = Preprocess {
-            shape: vec![28, 28, 1],
-            scale: 1.0,
-        };
+        let pictures = Preprocess { shape: vec![28, 28, 1], scale: 1.0 };
         assert!(pictures.accepts(&[28, 28]) && pictures.accepts(&[28, 28, 1]));
         assert!(!pictures.accepts(&[28, 28, 3]) && !pictures.accepts(&[784]));
         assert!(!pictures.accepts(&[28]) && !pictures.accepts(&[]));

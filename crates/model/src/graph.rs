@@ -80,18 +80,10 @@ impl Graph {
         for layer in layers {
             let (_, stem) = class_and_stem(&layer);
             let count = seen.entry(stem).or_default();
-            let name = if *count == 0 {
-                stem.to_string()
-            } else {
-                format!("{stem}_{count}")
-            };
+            let name = if *count == 0 { stem.to_string() } else { format!("{stem}_{count}") };
             *count += 1;
             let inputs = nodes.len().checked_sub(1).into_iter().collect();
-            nodes.push(Node {
-                name,
-                layer,
-                inputs,
-            });
+            nodes.push(Node { name, layer, inputs });
         }
         Graph::new(nodes)
     }
@@ -155,9 +147,7 @@ impl Graph {
     fn place(&mut self, node: &Node) -> Result<Vec<usize>, String> {
         check_name(&node.name)?;
         if let Some(ahead) = node.inputs.iter().find(|&&input| input >= self.nodes.len()) {
-            return Err(format!(
-                "it reads layer {ahead}, which does not come before it"
-            ));
+            return Err(format!("it reads layer {ahead}, which does not come before it"));
         }
         let is_input = matches!(node.layer, Layer::Input(_));
         if is_input != self.nodes.is_empty() || is_input != node.inputs.is_empty() {
@@ -166,10 +156,7 @@ impl Graph {
         let inputs: Vec<&[usize]> = node.inputs.iter().map(|&i| &self.shapes[i][..]).collect();
         let shape = output_shape(&node.layer, &inputs)?;
         if shape.is_empty() || shape.len() > MAX_RANK || elements(&shape).is_none() {
-            return Err(format!(
-                "its output {} is empty or too large",
-                short(&shape)
-            ));
+            return Err(format!("its output {} is empty or too large", short(&shape)));
         }
         for (suffix, shape, initializer) in weights_of(&node.layer, &inputs) {
             check_initializer(initializer)?;
@@ -209,9 +196,7 @@ const MAX_RANK: usize = 8;
 fn check_name(name: &str) -> Result<(), String> {
     let odd = |c: char| c == '/' || c.is_control();
     if name.is_empty() || name.len() > MAX_NAME || name.contains(odd) {
-        return Err(format!(
-            "a name has 1 to {MAX_NAME} bytes, without / and control characters"
-        ));
+        return Err(format!("a name has 1 to {MAX_NAME} bytes, without / and control characters"));
     }
     Ok(())
 }

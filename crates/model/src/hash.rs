@@ -12,10 +12,7 @@ pub fn weights_sha256(weights: &[f32]) -> String {
         Ok::<(), std::convert::Infallible>(())
     })
     .unwrap_or_else(|never| match never {});
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Hands out the weights as little-endian bytes, block by block, so that no second copy of them is

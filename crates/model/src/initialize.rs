@@ -14,11 +14,7 @@ impl Graph {
         let mut arena = vec![0.0; self.parameter_count()];
         let key = Key::new(seed, Purpose::Init);
         for (number, weight) in self.weights().iter().enumerate() {
-            fill(
-                &mut arena[weight.range.clone()],
-                weight,
-                key.with(number as u64),
-            );
+            fill(&mut arena[weight.range.clone()], weight, key.with(number as u64));
         }
         arena
     }
@@ -128,10 +124,7 @@ mod tests {
         });
         // √(6/(9·32 + 9·64)) = 0.0833.
         let limit = 0.083_33;
-        assert_near(
-            moments(&[9, 9, 32], conv),
-            [0.0, limit / 3f64.sqrt(), limit],
-        );
+        assert_near(moments(&[9, 9, 32], conv), [0.0, limit / 3f64.sqrt(), limit]);
         assert_eq!(moments(&[5], dense(5, Initializer::Ones)), [1.0, 0.0, 1.0]);
     }
 
@@ -144,11 +137,7 @@ mod tests {
         assert_ne!(a, b);
         let [first, second] = [0, 2].map(|w: usize| &a[graph.weights()[w].range.clone()]);
         assert_ne!(first, second);
-        assert!(
-            a[graph.weights()[1].range.clone()]
-                .iter()
-                .all(|&bias| bias == 0.0)
-        );
+        assert!(a[graph.weights()[1].range.clone()].iter().all(|&bias| bias == 0.0));
     }
 
     #[test]

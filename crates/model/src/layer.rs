@@ -21,9 +21,7 @@ pub(crate) fn class_and_stem(layer: &Layer) -> (&'static str, &'static str) {
 
 /// How many numbers a shape holds, if it is neither empty nor too large.
 pub(crate) fn elements(shape: &[usize]) -> Option<usize> {
-    let product = shape
-        .iter()
-        .try_fold(1usize, |product, &side| product.checked_mul(side))?;
+    let product = shape.iter().try_fold(1usize, |product, &side| product.checked_mul(side))?;
     (1..=MAX_ELEMENTS).contains(&product).then_some(product)
 }
 
@@ -39,18 +37,12 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
         Layer::Input(_) => unreachable!("answered above"),
         Layer::Dense(dense) => match input {
             [_] => Ok(vec![dense.units]),
-            _ => Err(format!(
-                "it takes a row of numbers, not {input:?}; put Flatten before it"
-            )),
+            _ => Err(format!("it takes a row of numbers, not {input:?}; put Flatten before it")),
         },
         Layer::Conv2D(conv) => {
             let [height, width, _] = picture(input)?;
-            let [height, width] = windows(
-                [height, width],
-                conv.kernel_size,
-                conv.strides,
-                conv.padding,
-            )?;
+            let [height, width] =
+                windows([height, width], conv.kernel_size, conv.strides, conv.padding)?;
             Ok(vec![height, width, conv.filters])
         }
         Layer::MaxPooling2D(pool) => {
@@ -59,10 +51,9 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
             let [height, width] = windows([height, width], pool.pool_size, strides, pool.padding)?;
             Ok(vec![height, width, channels])
         }
-        Layer::Dropout(dropout) if !(0.0..1.0).contains(&dropout.rate) => Err(format!(
-            "a rate of {} is not from 0 to below 1",
-            dropout.rate
-        )),
+        Layer::Dropout(dropout) if !(0.0..1.0).contains(&dropout.rate) => {
+            Err(format!("a rate of {} is not from 0 to below 1", dropout.rate))
+        }
         Layer::Dropout(_) | Layer::Activation(_) => Ok(input.to_vec()),
         Layer::Flatten(_) => Ok(vec![input.iter().product()]),
     }
@@ -113,16 +104,13 @@ fn windows(
         _ if window > MAX_SIDE || stride > MAX_SIDE => {
             Err(format!("windows and strides are at most {MAX_SIDE}"))
         }
-        Padding::Valid if window > size => Err(format!(
-            "a window of {window} does not fit into {size} pixels"
-        )),
+        Padding::Valid if window > size => {
+            Err(format!("a window of {window} does not fit into {size} pixels"))
+        }
         Padding::Valid => Ok((size - window) / stride + 1),
         Padding::Same => Ok(size.div_ceil(stride)),
     };
-    Ok([
-        along(size[0], window.height, stride.height)?,
-        along(size[1], window.width, stride.width)?,
-    ])
+    Ok([along(size[0], window.height, stride.height)?, along(size[1], window.width, stride.width)?])
 }
 
 /// The largest window and stride, so that padding never overflows a counter.

@@ -69,10 +69,7 @@ impl Model {
 
     /// How many weights are infinite or not a number: more than none means that training diverged.
     pub fn non_finite(&self) -> usize {
-        self.weights
-            .iter()
-            .filter(|weight| !weight.is_finite())
-            .count()
+        self.weights.iter().filter(|weight| !weight.is_finite()).count()
     }
 }
 
@@ -86,8 +83,5 @@ fn read(mut source: impl Read, size: u64) -> Result<Model, FileProblem> {
 }
 
 fn at(path: &Path, problem: FileProblem) -> Error {
-    Error::File {
-        file: path.display().to_string(),
-        problem,
-    }
+    Error::File { file: path.display().to_string(), problem }
 }

@@ -47,10 +47,7 @@ pub fn network(model: &spec::Model, input: &[usize], classes: usize) -> Result<N
     };
     let graph = Graph::sequential(input, layers)?;
     check(&graph, input, classes)?;
-    Ok(Network {
-        name: name.into(),
-        ..Network::around(graph)
-    })
+    Ok(Network { name: name.into(), ..Network::around(graph) })
 }
 
 fn builtin_layers(builtin: &Builtin, input: &[usize], classes: usize) -> Vec<Layer> {
@@ -63,9 +60,7 @@ fn builtin_layers(builtin: &Builtin, input: &[usize], classes: usize) -> Vec<Lay
 /// The network of S1: one hidden layer; weights start with a deviation of 1/√inputs, which for MNIST
 /// is S1's 1/28.
 fn mnist_mlp(hidden: usize, input: &[usize], classes: usize) -> Vec<Layer> {
-    let inputs = input
-        .iter()
-        .fold(1.0, |product, &side| product * side as f64);
+    let inputs = input.iter().fold(1.0, |product, &side| product * side as f64);
     let dense = |units, activation, inputs: f64| {
         let stddev = (1.0 / inputs.sqrt()) as f32;
         Layer::Dense(Dense {
@@ -174,12 +169,8 @@ mod tests {
             let picture = builtin(Builtin::MnistMlp { hidden_units }, &PICTURE);
             assert_eq!(picture.graph.parameter_count(), parameters);
             assert_eq!(names(&picture), ["input", "flatten", "dense", "dense_1"]);
-            let starts: Vec<Initializer> = picture
-                .graph
-                .weights()
-                .iter()
-                .map(|weight| weight.initializer)
-                .collect();
+            let starts: Vec<Initializer> =
+                picture.graph.weights().iter().map(|weight| weight.initializer).collect();
             let normal = |stddev| Initializer::TruncatedNormal { stddev };
             let second = normal((1.0 / (hidden_units as f64).sqrt()) as f32);
             let zeros = Initializer::Zeros;
@@ -190,12 +181,7 @@ mod tests {
 
     #[test]
     fn mnist_cnn_is_the_network_of_s2() {
-        let network = builtin(
-            Builtin::MnistCnn {
-                dropout: [0.25, 0.5],
-            },
-            &PICTURE,
-        );
+        let network = builtin(Builtin::MnistCnn { dropout: [0.25, 0.5] }, &PICTURE);
         assert_eq!(network.graph.parameter_count(), 110_986);
         let shapes: Vec<&[usize]> = (0..8).map(|node| network.graph.shape(node)).collect();
         let expected: [&[usize]; 8] = [
@@ -236,9 +222,7 @@ mod tests {
         let error = refused(vec![input, Layer::Dense(dense(3, softmax))]);
         assert!(error.contains("[4]"), "{error}");
         assert!(layers(vec![]).is_err());
-        let cnn = spec::Model::Builtin(Builtin::MnistCnn {
-            dropout: [0.25, 0.5],
-        });
+        let cnn = spec::Model::Builtin(Builtin::MnistCnn { dropout: [0.25, 0.5] });
         let error = network(&cnn, &[784], 10).unwrap_err().to_string();
         assert!(error.contains("pictures"), "{error}");
         let mlp = |hidden_units| spec::Model::Builtin(Builtin::MnistMlp { hidden_units });

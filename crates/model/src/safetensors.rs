@@ -44,15 +44,8 @@ struct Header {
 
 /// Writes a model. The card gets the hash of the weights.
 pub(crate) fn write(model: &Model, mut out: impl Write) -> io::Result<()> {
-    assert_eq!(
-        model.weights.len(),
-        model.graph.parameter_count(),
-        "a model has all its weights"
-    );
-    let card = Card {
-        weights_sha256: weights_sha256(&model.weights),
-        ..model.card.clone()
-    };
+    assert_eq!(model.weights.len(), model.graph.parameter_count(), "a model has all its weights");
+    let card = Card { weights_sha256: weights_sha256(&model.weights), ..model.card.clone() };
     let header = header_text(&model.graph, &card)?;
     if header.len() as u64 > MAX_HEADER {
         return Err(io::Error::new(
@@ -112,11 +105,7 @@ pub(crate) fn read(mut source: impl Read, size: u64) -> Result<Model, FileProble
             shortened(&card.weights_sha256)
         )));
     }
-    Ok(Model {
-        graph,
-        weights,
-        card,
-    })
+    Ok(Model { graph, weights, card })
 }
 
 fn header_len(source: &mut impl Read, size: u64) -> Result<u64, FileProblem> {
@@ -126,9 +115,9 @@ fn header_len(source: &mut impl Read, size: u64) -> Result<u64, FileProblem> {
         len if len > MAX_HEADER => Err(FileProblem::NotAModel(format!(
             "as a safetensors file it would have a header of {len} bytes, and at most {MAX_HEADER} are read"
         ))),
-        len if len + 8 > size => Err(FileProblem::Damaged(format!(
-            "it ends within its header of {len} bytes"
-        ))),
+        len if len + 8 > size => {
+            Err(FileProblem::Damaged(format!("it ends within its header of {len} bytes")))
+        }
         len => Ok(len),
     }
 }
@@ -173,9 +162,7 @@ fn places(header: &Header, graph: &Graph, data: u64) -> Result<Vec<usize>, FileP
         }
         if tensor.shape != weight.shape {
             let wanted = &weight.shape;
-            return damaged(format!(
-                "{name} does not have the shape {wanted:?} of its layer"
-            ));
+            return damaged(format!("{name} does not have the shape {wanted:?} of its layer"));
         }
         let [start, end] = tensor.data_offsets;
         if end.checked_sub(start) != Some(4 * weight.range.len() as u64) {
@@ -200,9 +187,7 @@ fn places(header: &Header, graph: &Graph, data: u64) -> Result<Vec<usize>, FileP
         at = end;
     }
     if at != data {
-        return damaged(format!(
-            "its tensors take {at} bytes, and it has {data} for them"
-        ));
+        return damaged(format!("its tensors take {at} bytes, and it has {data} for them"));
     }
     Ok(order.into_iter().map(|(_, _, number)| number).collect())
 }
@@ -221,12 +206,10 @@ fn read_floats(source: &mut impl Read, values: &mut [f32]) -> Result<(), FilePro
 
 /// The file may be cut while it is read.
 fn exactly(source: &mut impl Read, bytes: &mut [u8]) -> Result<(), FileProblem> {
-    source
-        .read_exact(bytes)
-        .map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => FileProblem::Damaged("it ends too early".into()),
-            _ => FileProblem::Io(error),
-        })
+    source.read_exact(bytes).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => FileProblem::Damaged("it ends too early".into()),
+        _ => FileProblem::Io(error),
+    })
 }
 
 /// A stranger's word, short enough for a message.

@@ -24,10 +24,7 @@ pub fn summary(graph: &Graph) -> String {
     let titles = ["Layer (type)", "Output shape", "Param #"].map(String::from);
     let width = |column: usize| {
         let cells = rows.iter().chain([&titles]);
-        cells
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
+        cells.map(|row| row[column].chars().count()).max().unwrap_or(0)
     };
     let [first, second, third] = [0, 1, 2].map(width);
     let mut text = String::new();
@@ -39,10 +36,7 @@ pub fn summary(graph: &Graph) -> String {
     line(&[first, second, third].map(|width| "─".repeat(width)));
     rows.iter().for_each(&mut line);
     let all = graph.parameter_count();
-    let trained = graph
-        .weights()
-        .iter()
-        .filter(|weight| weight.kind == Kind::Trained);
+    let trained = graph.weights().iter().filter(|weight| weight.kind == Kind::Trained);
     let trained: usize = trained.map(|weight| weight.range.len()).sum();
     let total = |name: &str, count| format!("{name}: {} ({})\n", grouped(count), size(count));
     text + "\n"
@@ -74,9 +68,7 @@ fn grouped(number: usize) -> String {
 fn size(count: usize) -> String {
     let bytes = 4.0 * count as f64;
     let units = ["B", "KB", "MB", "GB"];
-    let unit = (0..3)
-        .find(|&unit| bytes < 1024f64.powi(unit + 1))
-        .unwrap_or(3);
+    let unit = (0..3).find(|&unit| bytes < 1024f64.powi(unit + 1)).unwrap_or(3);
     let value = bytes / 1024f64.powi(unit);
     format!("{value:.2} {}", units[unit as usize])
 }
@@ -88,9 +80,7 @@ mod tests {
 
     #[test]
     fn the_table_is_keras() {
-        let cnn = spec::Builtin::MnistCnn {
-            dropout: [0.25, 0.5],
-        };
+        let cnn = spec::Builtin::MnistCnn { dropout: [0.25, 0.5] };
         let network = network(&spec::Model::Builtin(cnn), &[28, 28, 1], 10).unwrap();
         let expected = "\
 Layer (type)                  Output shape        Param #

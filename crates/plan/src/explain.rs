@@ -15,28 +15,14 @@ pub fn explain(plan: &Plan, facts: &Facts) -> String {
     let mut text = format!("{}: {count} (seed {})\n", plan.run, plan.seed);
     let columns: Vec<[String; 5]> = plan.tasks.iter().map(columns).collect();
     let widths: Vec<usize> = (0..5)
-        .map(|i| {
-            columns
-                .iter()
-                .map(|row| row[i].chars().count())
-                .max()
-                .unwrap_or(0)
-        })
+        .map(|i| columns.iter().map(|row| row[i].chars().count()).max().unwrap_or(0))
         .collect();
     for (number, (task, row)) in plan.tasks.iter().zip(&columns).enumerate() {
-        let cells = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, &width)| format!("{cell:width$}"));
+        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
         let line = cells.collect::<Vec<_>>().join("   ");
         let sentence = sentence(task, facts);
         // Writing to a text cannot fail.
-        let _ = write!(
-            text,
-            "\n{:>2}  {}\n    {sentence}\n",
-            number + 1,
-            line.trim_end()
-        );
+        let _ = write!(text, "\n{:>2}  {}\n    {sentence}\n", number + 1, line.trim_end());
     }
     text
 }
@@ -52,13 +38,7 @@ fn columns(task: &Task) -> [String; 5] {
         bytes => memory(bytes),
     };
     let threads = counted(task.resources.threads as u64, "thread");
-    [
-        task.id.clone(),
-        task.role.name().into(),
-        needs,
-        memory,
-        threads,
-    ]
+    [task.id.clone(), task.role.name().into(), needs, memory, threads]
 }
 
 fn sentence(task: &Task, facts: &Facts) -> String {
@@ -78,11 +58,7 @@ fn sentence(task: &Task, facts: &Facts) -> String {
             let weights = facts.weights.get(&task.id).copied();
             training(train, weights, facts.data.get(data))
         }
-        Role::Evaluate {
-            evaluate,
-            model,
-            data,
-        } => {
+        Role::Evaluate { evaluate, model, data } => {
             let samples = samples(evaluate, facts.data.get(data));
             format!("Measures the model of {model} on the {samples} of {data}.")
         }
@@ -105,11 +81,7 @@ fn contents(data: &DataFacts) -> String {
         before => format!("{before} and {last}"),
     };
     let shape: Vec<String> = data.shape.iter().map(usize::to_string).collect();
-    format!(
-        "{parts}, each {}, of {} classes",
-        shape.join("×"),
-        data.classes
-    )
+    format!("{parts}, each {}, of {} classes", shape.join("×"), data.classes)
 }
 
 fn training(train: &Train, weights: Option<u64>, data: Option<&DataFacts>) -> String {
@@ -118,19 +90,14 @@ fn training(train: &Train, weights: Option<u64>, data: Option<&DataFacts>) -> St
         Model::Layers(layers) => format!("a network of {}", counted(layers.len() as u64, "layer")),
         Model::File(file) => format!("the model in {file}"),
     };
-    let weights = weights.map_or_else(String::new, |count| {
-        format!(" ({} weights)", grouped(count))
-    });
+    let weights =
+        weights.map_or_else(String::new, |count| format!(" ({} weights)", grouped(count)));
     let length = match train.length {
         Length::Steps(steps) => counted(steps, "step"),
         Length::Epochs(epochs) => {
             let steps = data.map(|data| data.train.div_ceil(train.batch as u64));
             let each = steps.map(|steps| format!(" of {}", counted(steps, "step")));
-            format!(
-                "{}{}",
-                counted(epochs.into(), "epoch"),
-                each.unwrap_or_default()
-            )
+            format!("{}{}", counted(epochs.into(), "epoch"), each.unwrap_or_default())
         }
     };
     let optimizer = match train.optimizer {
@@ -139,9 +106,7 @@ fn training(train: &Train, weights: Option<u64>, data: Option<&DataFacts>) -> St
         Some(Optimizer::Adam(_)) => "adam",
         Some(Optimizer::Rmsprop(_)) => "rmsprop",
     };
-    let rate = train
-        .learning_rate
-        .or(train.optimizer.map(|o| o.learning_rate()));
+    let rate = train.learning_rate.or(train.optimizer.map(|o| o.learning_rate()));
     let rate = rate.map_or_else(String::new, |rate| format!(" at {rate}"));
     let stop = train.early_stop.map_or_else(String::new, |stop| {
         let patience = counted(stop.patience.into(), "epoch");

@@ -128,10 +128,5 @@ pub fn plan(spec: &RunSpec, facts: &Facts) -> Result<Plan, PlanError> {
             },
         });
     }
-    Ok(Plan {
-        version: VERSION,
-        run: spec.name.clone(),
-        seed: spec.seed,
-        tasks,
-    })
+    Ok(Plan { version: VERSION, run: spec.name.clone(), seed: spec.seed, tasks })
 }

@@ -32,9 +32,7 @@ fn resolve(steps: &[Step]) -> Result<Vec<Vec<usize>>, PlanError> {
     let mut numbers = BTreeMap::new();
     for (number, step) in steps.iter().enumerate() {
         if numbers.insert(step.id.as_str(), number).is_some() {
-            return Err(PlanError::Duplicate {
-                step: step.id.clone(),
-            });
+            return Err(PlanError::Duplicate { step: step.id.clone() });
         }
     }
     steps

@@ -8,10 +8,7 @@ use crate::{PlanError, Role};
 
 /// The role of a step. The steps are known to have no cycle and no unknown needs.
 pub(crate) fn role(steps: &[Step], step: &Step) -> Result<Role, PlanError> {
-    find(steps, step).map_err(|problem| PlanError::WrongNeeds {
-        step: step.id.clone(),
-        problem,
-    })
+    find(steps, step).map_err(|problem| PlanError::WrongNeeds { step: step.id.clone(), problem })
 }
 
 fn find(steps: &[Step], step: &Step) -> Result<Role, String> {
@@ -22,10 +19,7 @@ fn find(steps: &[Step], step: &Step) -> Result<Role, String> {
             if let Action::Prepare(prepare) = &data.action {
                 one_shard_each(train, prepare, &data.id)?;
             }
-            Ok(Role::Worker {
-                train: train.clone(),
-                data: data.id.clone(),
-            })
+            Ok(Role::Worker { train: train.clone(), data: data.id.clone() })
         }
         Action::Evaluate(evaluate) => {
             let model = only(steps, "train", reached(steps, step, "train"))?;

@@ -7,25 +7,17 @@ use spec::{Action, Builtin, Data, Evaluate, Model, Prepare, RunSpec, Step, Train
 /// Steps in an order in which they could run, then shuffled. Needs point to earlier ones, and
 /// each step finds one data set and one model.
 fn run() -> impl Strategy<Value = RunSpec> {
-    let step = (
-        0usize..3,
-        proptest::collection::vec(any::<prop::sample::Index>(), 0..3),
-    );
+    let step = (0usize..3, proptest::collection::vec(any::<prop::sample::Index>(), 0..3));
     let steps = proptest::collection::vec(step, 0..20);
     (steps, any::<u64>()).prop_flat_map(|(wanted, seed)| {
         let mut steps = vec![made(
             "load",
             vec![],
-            Action::Prepare(Prepare {
-                data: Data::named("mnist"),
-                shards: 1,
-            }),
+            Action::Prepare(Prepare { data: Data::named("mnist"), shards: 1 }),
         )];
         for (number, (kind, needs)) in wanted.into_iter().enumerate() {
             let of_kind = |kind: &str| -> Vec<String> {
-                let fitting = steps
-                    .iter()
-                    .filter(|step: &&Step| step.action.name() == kind);
+                let fitting = steps.iter().filter(|step: &&Step| step.action.name() == kind);
                 fitting.map(|step| step.id.clone()).collect()
             };
             let (trains, evaluates) = (of_kind("train"), of_kind("evaluate"));
@@ -33,12 +25,8 @@ fn run() -> impl Strategy<Value = RunSpec> {
             let action = match kind {
                 0 if !trains.is_empty() => {
                     // One model, whatever else was measured before with the same one.
-                    picked.push(
-                        needs
-                            .first()
-                            .map_or(&trains[0], |index| index.get(&trains))
-                            .clone(),
-                    );
+                    picked
+                        .push(needs.first().map_or(&trains[0], |index| index.get(&trains)).clone());
                     Action::Evaluate(Evaluate::default())
                 }
                 _ => {
@@ -46,9 +34,7 @@ fn run() -> impl Strategy<Value = RunSpec> {
                     let others = needs.iter().filter(|_| !evaluates.is_empty());
                     picked.extend(others.map(|index| index.get(&evaluates).clone()));
                     let hidden_units = 3;
-                    Action::Train(Train::new(Model::Builtin(Builtin::MnistMlp {
-                        hidden_units,
-                    })))
+                    Action::Train(Train::new(Model::Builtin(Builtin::MnistMlp { hidden_units })))
                 }
             };
             picked.sort();
@@ -64,11 +50,7 @@ fn run() -> impl Strategy<Value = RunSpec> {
 }
 
 fn made(id: &str, needs: Vec<String>, action: Action) -> Step {
-    Step {
-        id: id.into(),
-        needs,
-        action,
-    }
+    Step { id: id.into(), needs, action }
 }
 
 proptest! {

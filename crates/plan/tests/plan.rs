@@ -6,19 +6,14 @@ use plan::{self as plan, DataFacts, Facts, Plan, PlanError, Role, Task};
 
 /// Plans a run file whose steps are given as `id: {…}` lines.
 fn steps(lines: &str) -> Result<Plan, PlanError> {
-    let indented: String = lines
-        .lines()
-        .map(|line| format!("  {}\n", line.trim()))
-        .collect();
+    let indented: String = lines.lines().map(|line| format!("  {}\n", line.trim())).collect();
     let text = format!("name: test\nseed: 7\nsteps:\n{indented}");
     let spec = spec::parse(&text, "test.yaml", &[]).unwrap_or_else(|error| panic!("{error}"));
     plan::plan(&spec, &Facts::default())
 }
 
 fn wrong(lines: &str) -> String {
-    steps(lines)
-        .expect_err("the steps make no plan")
-        .to_string()
+    steps(lines).expect_err("the steps make no plan").to_string()
 }
 
 fn ids(plan: &Plan) -> Vec<&str> {
@@ -140,10 +135,7 @@ fn two_steps_of_one_name_are_refused() {
     let mut spec = example("01-mnist-sample.yaml");
     spec.steps[1].id = "prepare".into();
     let error = plan::plan(&spec, &Facts::default()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "step `prepare`: two steps have this name; rename one"
-    );
+    assert_eq!(error.to_string(), "step `prepare`: two steps have this name; rename one");
 }
 
 #[test]
@@ -192,11 +184,7 @@ fn an_evaluation_finds_its_model_and_data_through_others() {
     )
     .unwrap();
     let data = |id: &str| {
-        let task = plan
-            .tasks
-            .iter()
-            .find(|task| task.id == id)
-            .expect("the task");
+        let task = plan.tasks.iter().find(|task| task.id == id).expect("the task");
         match &task.role {
             Role::Evaluate { model, data, .. } => (model.clone(), data.clone()),
             role => panic!("{role:?}"),

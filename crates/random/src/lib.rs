@@ -43,9 +43,7 @@ impl Key {
 
     /// 64 random bits for an element.
     pub fn bits(self, element: u64) -> u64 {
-        mix(self
-            .0
-            .wrapping_add(element.wrapping_add(1).wrapping_mul(GOLDEN)))
+        mix(self.0.wrapping_add(element.wrapping_add(1).wrapping_mul(GOLDEN)))
     }
 
     /// The two words that [`bits32`] takes, for loops that compilers turn into vector code.

@@ -91,18 +91,11 @@ fn data(data: &Data, path: &Path, complaints: &mut Vec<Complaint>) {
     };
     let builtin = BUILTIN_DATA.contains(&from);
     if LATER_DATA.contains(&from) || from.starts_with("s3://") {
-        complain(
-            "from",
-            format!("`{}` is {LATER}", words::shortened(from)),
-            None,
-        );
+        complain("from", format!("`{}` is {LATER}", words::shortened(from)), None);
     } else if !builtin && !crate::rule::looks_like_path(from) {
         let (message, hint) = match nearest(from, BUILTIN_DATA) {
             Some(name) => (
-                format!(
-                    "unknown dataset `{}`; did you mean `{name}`?",
-                    words::shortened(from)
-                ),
+                format!("unknown dataset `{}`; did you mean `{name}`?", words::shortened(from)),
                 None,
             ),
             None => {
@@ -123,23 +116,12 @@ fn data(data: &Data, path: &Path, complaints: &mut Vec<Complaint>) {
         complain("mirror", message.into(), None);
     } else if data.mirror.is_some() && !builtin {
         let message = "a mirror is another home of a built-in dataset, but `from` is a path";
-        complain(
-            "mirror",
-            message.into(),
-            Some("give the mirror's path as `from`".into()),
-        );
+        complain("mirror", message.into(), Some("give the mirror's path as `from`".into()));
     }
     if let Some(labels) = &data.labels {
-        let twice = labels
-            .iter()
-            .enumerate()
-            .find(|&(i, label)| labels[..i].contains(label));
+        let twice = labels.iter().enumerate().find(|&(i, label)| labels[..i].contains(label));
         if let Some((_, label)) = twice {
-            complain(
-                "labels",
-                format!("`{}` names two classes", words::shortened(label)),
-                None,
-            );
+            complain("labels", format!("`{}` names two classes", words::shortened(label)), None);
         }
     }
 }
@@ -173,10 +155,7 @@ fn schedule(schedule: &Schedule, length: Length, path: &Path) -> Option<Complain
     match (schedule, length) {
         (Schedule::Cosine { warmup_steps, .. }, Length::Steps(steps)) if *warmup_steps >= steps => {
             let message = format!("expected fewer than all {steps} steps, found `{warmup_steps}`");
-            Some(Complaint::new(
-                path.join(["cosine", "warmup_steps"]),
-                message,
-            ))
+            Some(Complaint::new(path.join(["cosine", "warmup_steps"]), message))
         }
         (Schedule::Piecewise { boundaries, rates }, _) => {
             if rates.len() != boundaries.len() + 1 {

@@ -49,10 +49,7 @@ impl Reader {
                 let hint = format!("write it as `{{{text}: …}}`");
                 return self.complain(format!("`{text}` needs a value"), Some(hint));
             };
-            let nothing = Node {
-                at: node.at,
-                value: Value::Map(Vec::new()),
-            };
+            let nothing = Node { at: node.at, value: Value::Map(Vec::new()) };
             let value = self.table(&nothing, &table);
             return Json::Object(Map::from_iter([(text.into(), value)]));
         }
@@ -93,9 +90,7 @@ impl Reader {
             } else {
                 words::unknown("field", &entry.key, fields)
             };
-            self.below(&entry.key, |reader| {
-                reader.complain_about_key(message, hint)
-            });
+            self.below(&entry.key, |reader| reader.complain_about_key(message, hint));
             return Json::Null;
         }
         let [entry] = entries else {
@@ -120,18 +115,12 @@ impl Reader {
         let (message, hint) = match &entry.node.value {
             Value::Scalar { text, .. } => match choice.named(text) {
                 Some(named) => {
-                    let whole = Node {
-                        at: entry.at,
-                        value: Value::Map(entries.to_vec()),
-                    };
+                    let whole = Node { at: entry.at, value: Value::Map(entries.to_vec()) };
                     return self.node(&whole, named.schema);
                 }
                 None => unknown_word(text, choice),
             },
-            _ => (
-                format!("expected a name, found {}", words::found(&entry.node)),
-                None,
-            ),
+            _ => (format!("expected a name, found {}", words::found(&entry.node)), None),
         };
         self.below(field, |reader| reader.complain(message, hint))
     }
@@ -141,11 +130,8 @@ fn unknown_word(text: &str, choice: &Choice) -> (String, Option<String>) {
     if choice.later.contains(&text) {
         return (format!("`{text}` is {}", words::LATER), None);
     }
-    let (message, mut hint) = words::unknown(
-        &format!("value `{}`", words::shortened(text)),
-        text,
-        choice.all_words(),
-    );
+    let (message, mut hint) =
+        words::unknown(&format!("value `{}`", words::shortened(text)), text, choice.all_words());
     if let (Some(hint), Some(_)) = (&mut hint, choice.short_path) {
         hint.push_str(", or a path such as `model.safetensors`");
     }

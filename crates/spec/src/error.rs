@@ -58,17 +58,12 @@ impl SpecError {
     }
 
     pub(crate) fn one(problem: Problem) -> Self {
-        SpecError {
-            problems: vec![problem],
-            more: 0,
-        }
+        SpecError { problems: vec![problem], more: 0 }
     }
 
     /// The same for a text that is no file.
     pub(crate) fn without_places(mut self) -> Self {
-        self.problems
-            .iter_mut()
-            .for_each(|problem| problem.place.clear());
+        self.problems.iter_mut().for_each(|problem| problem.place.clear());
         self
     }
 }
@@ -113,12 +108,7 @@ impl fmt::Display for Problem {
 impl Complaint {
     /// About the value at a path.
     pub(crate) fn new(path: impl Into<Path>, message: impl Into<String>) -> Self {
-        Complaint {
-            path: path.into(),
-            about_key: false,
-            message: message.into(),
-            hint: None,
-        }
+        Complaint { path: path.into(), about_key: false, message: message.into(), hint: None }
     }
 
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
@@ -196,22 +186,11 @@ impl Source<'_> {
     ) -> Problem {
         let (place, excerpt) = match at {
             At::Set(_) => ("--set".into(), None),
-            At::File {
-                line,
-                column,
-                width,
-            } => (
-                format!("{}:{line}:{column}", self.file),
-                excerpt(self.text, line, column, width),
-            ),
+            At::File { line, column, width } => {
+                (format!("{}:{line}:{column}", self.file), excerpt(self.text, line, column, width))
+            }
         };
-        Problem {
-            place,
-            path: path.to_string(),
-            message,
-            hint,
-            excerpt,
-        }
+        Problem { place, path: path.to_string(), message, hint, excerpt }
     }
 }
 
@@ -262,12 +241,7 @@ fn excerpt(text: &str, line: usize, column: usize, width: usize) -> Option<Strin
     // A long line is shown from a little before the place.
     let start = if column > WIDEST { column - 20 } else { 0 };
     let show = |c: char| if c.is_control() { ' ' } else { c };
-    let shown: String = chars
-        .iter()
-        .skip(start)
-        .take(WIDEST)
-        .map(|&c| show(c))
-        .collect();
+    let shown: String = chars.iter().skip(start).take(WIDEST).map(|&c| show(c)).collect();
     let before = column.saturating_sub(1 + start);
     let width = width.clamp(1, shown.chars().count().saturating_sub(before).max(1));
     let gutter = line.to_string().len();

@@ -40,9 +40,6 @@ impl Split {
 
 impl Default for Evaluate {
     fn default() -> Self {
-        Evaluate {
-            split: Split::default(),
-            batch: 100,
-        }
+        Evaluate { split: Split::default(), batch: 100 }
     }
 }

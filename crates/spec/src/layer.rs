@@ -188,10 +188,7 @@ pub struct Pair {
 impl Pair {
     /// The same in both directions.
     pub const fn square(side: usize) -> Self {
-        Pair {
-            height: side,
-            width: side,
-        }
+        Pair { height: side, width: side }
     }
 }
 

@@ -103,33 +103,19 @@ pub struct Rmsprop {
 
 impl Default for Sgd {
     fn default() -> Self {
-        Sgd {
-            learning_rate: 0.01,
-            momentum: 0.0,
-            nesterov: false,
-        }
+        Sgd { learning_rate: 0.01, momentum: 0.0, nesterov: false }
     }
 }
 
 impl Default for Adam {
     fn default() -> Self {
-        Adam {
-            learning_rate: 0.001,
-            beta_1: 0.9,
-            beta_2: 0.999,
-            epsilon: 1e-7,
-        }
+        Adam { learning_rate: 0.001, beta_1: 0.9, beta_2: 0.999, epsilon: 1e-7 }
     }
 }
 
 impl Default for Rmsprop {
     fn default() -> Self {
-        Rmsprop {
-            learning_rate: 0.001,
-            rho: 0.9,
-            momentum: 0.0,
-            epsilon: 1e-7,
-        }
+        Rmsprop { learning_rate: 0.001, rho: 0.9, momentum: 0.0, epsilon: 1e-7 }
     }
 }
 

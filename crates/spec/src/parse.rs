@@ -36,11 +36,7 @@ impl Model {
 
 /// The tree of a text with every `--set` applied.
 fn changed(source: &Source<'_>, sets: &[String]) -> Result<Node, SpecError> {
-    let start = At::File {
-        line: 1,
-        column: 1,
-        width: 0,
-    };
+    let start = At::File { line: 1, column: 1, width: 0 };
     let fail = |at, path, message, hint: Option<String>| {
         SpecError::one(source.problem(at, path, message, hint))
     };
@@ -57,12 +53,7 @@ fn changed(source: &Source<'_>, sets: &[String]) -> Result<Node, SpecError> {
     })?;
     let mut tree = tree.ok_or_else(|| {
         let hint = "`trainyard init` writes one to start from";
-        fail(
-            start,
-            Path::default(),
-            "the file is empty".into(),
-            Some(hint.into()),
-        )
+        fail(start, Path::default(), "the file is empty".into(), Some(hint.into()))
     })?;
     for (number, set) in sets.iter().enumerate() {
         set::apply(&mut tree, rule::root(), set, number)

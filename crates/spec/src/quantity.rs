@@ -23,13 +23,8 @@ pub struct Bytes(pub u64);
 #[error("{0}")]
 pub struct QuantityError(String);
 
-const TIMES: [(&str, u64); 5] = [
-    ("d", 86_400_000),
-    ("h", 3_600_000),
-    ("m", 60_000),
-    ("s", 1_000),
-    ("ms", 1),
-];
+const TIMES: [(&str, u64); 5] =
+    [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
 /// From large to small: a size is printed in the first unit that divides it.
 const SIZES: [(&str, u64); 17] = [
@@ -91,9 +86,7 @@ impl FromStr for Duration {
             }
             last_scale = scale;
             let part = scaled(number, scale).ok_or_else(|| duration_expected(text))?;
-            millis = millis
-                .checked_add(part)
-                .ok_or_else(|| duration_expected(text))?;
+            millis = millis.checked_add(part).ok_or_else(|| duration_expected(text))?;
             rest = tail;
         }
         Ok(Duration::from_millis(millis))
@@ -139,23 +132,16 @@ impl FromStr for Bytes {
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fits = |scale: u64| self.0 >= scale && self.0.is_multiple_of(scale);
-        let (unit, scale) = SIZES
-            .into_iter()
-            .find(|&(_, scale)| fits(scale))
-            .unwrap_or(("B", 1));
+        let (unit, scale) = SIZES.into_iter().find(|&(_, scale)| fits(scale)).unwrap_or(("B", 1));
         write!(f, "{}{unit}", self.0 / scale)
     }
 }
 
 /// `1.5GiB…` as `1.5`, `GiB` and what follows.
 fn number_and_unit(text: &str) -> (&str, &str, &str) {
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, rest) = text.split_at(digits);
-    let letters = rest
-        .find(|c: char| !c.is_ascii_alphabetic())
-        .unwrap_or(rest.len());
+    let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
     let (unit, rest) = rest.split_at(letters);
     (number, unit, rest)
 }
@@ -174,11 +160,7 @@ fn scaled(number: &str, scale: u64) -> Option<u64> {
         return None;
     }
     let part = u64::try_from(part / u128::from(power)).ok()?;
-    whole
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(scale)?
-        .checked_add(part)
+    whole.parse::<u64>().ok()?.checked_mul(scale)?.checked_add(part)
 }
 
 fn duration_expected(text: &str) -> QuantityError {
@@ -268,19 +250,9 @@ mod tests {
 
     #[test]
     fn what_is_no_duration_says_how_to_write_one() {
-        for text in [
-            "",
-            "5",
-            "h",
-            "1h1h",
-            "30m1h",
-            "1.s",
-            "-1s",
-            "1 h",
-            "1y",
-            "0.1ms",
-            "9999999999999d",
-        ] {
+        for text in
+            ["", "5", "h", "1h1h", "30m1h", "1.s", "-1s", "1 h", "1y", "0.1ms", "9999999999999d"]
+        {
             let error = text.parse::<Duration>().unwrap_err().to_string();
             assert!(error.contains("`1h30m`"), "{error}");
         }
@@ -303,15 +275,7 @@ mod tests {
             assert_eq!(size.to_string(), printed);
             assert_eq!(printed.parse(), Ok(size));
         }
-        for text in [
-            "",
-            "GiB",
-            "7 GiB",
-            "7GiBs",
-            "-1",
-            "1.2.3M",
-            "99999999999TiB",
-        ] {
+        for text in ["", "GiB", "7 GiB", "7GiBs", "-1", "1.2.3M", "99999999999TiB"] {
             assert!(text.parse::<Bytes>().is_err(), "{text}");
         }
     }

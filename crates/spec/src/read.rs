@@ -15,16 +15,9 @@ use crate::words::{self, list};
 
 /// Reads a whole file.
 pub(crate) fn read(tree: &Node) -> Result<Json, Vec<Complaint>> {
-    let mut reader = Reader {
-        path: Path::default(),
-        complaints: Vec::new(),
-    };
+    let mut reader = Reader { path: Path::default(), complaints: Vec::new() };
     let json = reader.node(tree, rule::root());
-    if reader.complaints.is_empty() {
-        Ok(json)
-    } else {
-        Err(reader.complaints)
-    }
+    if reader.complaints.is_empty() { Ok(json) } else { Err(reader.complaints) }
 }
 
 pub(crate) struct Reader {
@@ -143,19 +136,14 @@ impl Reader {
     }
 
     fn missing(&mut self, field: &str, table: &Table) {
-        let about = table
-            .field(field)
-            .and_then(|schema| schema["description"].as_str());
+        let about = table.field(field).and_then(|schema| schema["description"].as_str());
         let hint = about.map(|about| format!("`{field}`: {}", words::sentence(about)));
         self.complain(format!("`{field}` is missing"), hint);
     }
 
     pub(crate) fn wrong_kind(&mut self, node: &Node, schema: Schema) -> Json {
         let (expected, found) = (words::expected(schema), words::found(node));
-        self.complain(
-            format!("expected {expected}, found {found}"),
-            words::quotes(node, schema),
-        )
+        self.complain(format!("expected {expected}, found {found}"), words::quotes(node, schema))
     }
 
     pub(crate) fn complain(&mut self, message: String, hint: Option<String>) -> Json {
@@ -169,11 +157,6 @@ impl Reader {
     }
 
     pub(crate) fn complain_about_key(&mut self, message: String, hint: Option<String>) {
-        self.complaints.push(Complaint {
-            path: self.path.clone(),
-            about_key: true,
-            message,
-            hint,
-        });
+        self.complaints.push(Complaint { path: self.path.clone(), about_key: true, message, hint });
     }
 }

@@ -45,10 +45,7 @@ impl Writer {
         self.open[waiting..].reverse();
         let later = rule::strings(&schema["x-later"]);
         if !later.is_empty() {
-            self.say(&format!(
-                "Not in this version yet: {}.\n",
-                words::list(later)
-            ));
+            self.say(&format!("Not in this version yet: {}.\n", words::list(later)));
         }
     }
 
@@ -102,10 +99,7 @@ impl Writer {
                 self.say(&line);
             } else {
                 let kind = self.kind(alternative);
-                self.say(&format!(
-                    "- {kind}{}{about}",
-                    if about.is_empty() { "" } else { ": " }
-                ));
+                self.say(&format!("- {kind}{}{about}", if about.is_empty() { "" } else { ": " }));
             }
         }
         if let Some(field) = choice.short_path {
@@ -180,11 +174,7 @@ fn range(schema: Schema) -> String {
     // A bound that only keeps infinity out is not worth a word.
     let most = bound("exclusiveMaximum", ", below").or_else(|| bound("maximum", ", at most"));
     let most = most.filter(|_| schema["maximum"].as_f64().unwrap_or_default() < 1e6);
-    format!(
-        "a number{}{}",
-        least.unwrap_or_default(),
-        most.unwrap_or_default()
-    )
+    format!("a number{}{}", least.unwrap_or_default(), most.unwrap_or_default())
 }
 
 fn default(name: &str, schema: Schema, table: &Table) -> String {

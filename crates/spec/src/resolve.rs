@@ -16,11 +16,7 @@ pub(crate) struct Placed {
 /// What a file means, or everything that makes no sense in it.
 pub(crate) fn resolve(file: RunFile) -> Result<RunSpec, Vec<Complaint>> {
     let (name, seed) = (file.name.clone(), file.seed);
-    let steps = if file.steps.is_some() {
-        long(file)?
-    } else {
-        short(file)?
-    };
+    let steps = if file.steps.is_some() { long(file)? } else { short(file)? };
     let complaints = check::steps(&steps);
     if complaints.is_empty() {
         let steps = steps.into_iter().map(|placed| placed.step).collect();
@@ -60,12 +56,7 @@ fn short(file: RunFile) -> Result<Vec<Placed>, Vec<Complaint>> {
     let train = check::complete(train, &train_path, &model_path).map_err(|wrong| vec![wrong])?;
     let shards = train.workers;
     let mut steps = vec![
-        placed(
-            "prepare",
-            [],
-            Action::Prepare(Prepare { data, shards }),
-            Path::from(["data"]),
-        ),
+        placed("prepare", [], Action::Prepare(Prepare { data, shards }), Path::from(["data"])),
         placed("train", ["prepare"], Action::Train(train), train_path),
     ];
     let evaluate = match file.evaluate {
@@ -75,22 +66,13 @@ fn short(file: RunFile) -> Result<Vec<Placed>, Vec<Complaint>> {
     };
     if let Some(evaluate) = evaluate {
         let action = Action::Evaluate(evaluate);
-        steps.push(placed(
-            "evaluate",
-            ["train"],
-            action,
-            Path::from(["evaluate"]),
-        ));
+        steps.push(placed("evaluate", ["train"], action, Path::from(["evaluate"])));
     }
     Ok(steps)
 }
 
 fn placed<const N: usize>(id: &str, needs: [&str; N], action: Action, path: Path) -> Placed {
-    let step = Step {
-        id: id.into(),
-        needs: needs.map(String::from).to_vec(),
-        action,
-    };
+    let step = Step { id: id.into(), needs: needs.map(String::from).to_vec(), action };
     Placed { step, path }
 }
 
@@ -120,18 +102,11 @@ fn long(file: RunFile) -> Result<Vec<Placed>, Vec<Complaint>> {
         }
     }
     if steps.len() > check::MOST_STEPS {
-        let message = format!(
-            "expected at most {} steps, found {}",
-            check::MOST_STEPS,
-            steps.len()
-        );
+        let message =
+            format!("expected at most {} steps, found {}", check::MOST_STEPS, steps.len());
         complaints.push(Complaint::new(["steps"], message));
     }
-    if complaints.is_empty() {
-        Ok(steps)
-    } else {
-        Err(complaints)
-    }
+    if complaints.is_empty() { Ok(steps) } else { Err(complaints) }
 }
 
 fn long_step(id: String, form: StepForm) -> Result<Placed, Complaint> {
@@ -172,10 +147,7 @@ impl TryFrom<RunFile> for RunSpec {
 impl From<RunSpec> for RunFile {
     fn from(spec: RunSpec) -> Self {
         let steps = spec.steps.into_iter().map(|step| {
-            let mut form = StepForm {
-                needs: step.needs,
-                ..StepForm::default()
-            };
+            let mut form = StepForm { needs: step.needs, ..StepForm::default() };
             match step.action {
                 Action::Prepare(prepare) => form.prepare = Some(prepare),
                 Action::Train(train) => form.train = Some(train.into()),

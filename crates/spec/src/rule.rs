@@ -21,19 +21,10 @@ pub(crate) type Schema = &'static Value;
 #[derive(Debug)]
 pub(crate) enum Rule {
     Flag,
-    Whole {
-        least: u64,
-        most: u64,
-    },
+    Whole { least: u64, most: u64 },
     Number(Range),
-    Text {
-        format: Option<&'static str>,
-    },
-    List {
-        items: Schema,
-        least: u64,
-        most: u64,
-    },
+    Text { format: Option<&'static str> },
+    List { items: Schema, least: u64, most: u64 },
     Table(Table),
     Choice(Choice),
 }
@@ -116,19 +107,14 @@ impl Rule {
                 least: schema["minimum"].as_u64().unwrap_or(0),
                 most: schema["maximum"].as_u64().unwrap_or(u64::MAX),
             },
-            "number" => Rule::Number(Range {
-                schema,
-                single: schema["format"] == "float",
-            }),
+            "number" => Rule::Number(Range { schema, single: schema["format"] == "float" }),
             "array" => Rule::List {
                 items: &schema["items"],
                 least: schema["minItems"].as_u64().unwrap_or(0),
                 most: schema["maxItems"].as_u64().unwrap_or(u64::MAX),
             },
             "object" => Rule::Table(Table::of(schema)),
-            _ => Rule::Text {
-                format: schema["format"].as_str(),
-            },
+            _ => Rule::Text { format: schema["format"].as_str() },
         }
     }
 }
@@ -190,11 +176,7 @@ impl Choice {
         // A path's tag is not a word that can stand alone.
         let tags = tags.filter(|_| self.named.is_empty());
         let words = self.words.iter().copied();
-        words
-            .chain(tags)
-            .chain(names)
-            .collect::<Vec<_>>()
-            .into_iter()
+        words.chain(tags).chain(names).collect::<Vec<_>>().into_iter()
     }
 
     /// The fields of which a mapping must have one.
@@ -268,11 +250,7 @@ pub(crate) fn fixed(schema: Schema) -> Option<Named> {
     let fields = schema["properties"].as_object()?;
     fields.iter().find_map(|(field, rule)| {
         let name = rule["const"].as_str()?;
-        Some(Named {
-            field,
-            name,
-            schema,
-        })
+        Some(Named { field, name, schema })
     })
 }
 

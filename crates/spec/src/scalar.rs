@@ -41,10 +41,7 @@ fn whole(text: &str, least: u64, most: u64) -> Result<Json, Option<Wrong>> {
         return Err(None);
     }
     let wrong = |bound: String| {
-        Err(Some((
-            format!("expected {bound}, found `{}`", words::shortened(text)),
-            None,
-        )))
+        Err(Some((format!("expected {bound}, found `{}`", words::shortened(text)), None)))
     };
     if text.starts_with('-') && digits.bytes().any(|byte| byte != b'0') {
         return wrong(format!("at least {least}"));
@@ -64,19 +61,12 @@ fn number(text: &str, range: &Range) -> Result<Json, Option<Wrong>> {
     }
     let value: f64 = text.parse().map_err(|_| None)?;
     // The number that will be computed with is the one that must be in range.
-    let used = if range.single {
-        f64::from(value as f32)
-    } else {
-        value
-    };
+    let used = if range.single { f64::from(value as f32) } else { value };
     // Minus nothing is nothing, so that equal specs are written alike.
     let value = if used == 0.0 { 0.0 } else { value };
     let bound = |name: &str| range.schema[name].as_f64();
     let wrong = |bound: String| {
-        Err(Some((
-            format!("expected {bound}, found `{}`", words::shortened(text)),
-            None,
-        )))
+        Err(Some((format!("expected {bound}, found `{}`", words::shortened(text)), None)))
     };
     if !used.is_finite() {
         return wrong("a smaller number".into());

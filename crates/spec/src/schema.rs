@@ -23,15 +23,13 @@ fn publish(raw: Schema) -> Value {
         let value = match keyword.as_str() {
             "format" => continue,
             private if private.starts_with("x-") => continue,
-            "description" => value
-                .as_str()
-                .map_or(Value::Null, |text| words::unwrapped(text).into()),
+            "description" => {
+                value.as_str().map_or(Value::Null, |text| words::unwrapped(text).into())
+            }
             "default" if raw["format"] == "float" => short_float(value),
             "properties" | "$defs" => {
                 let members = value.as_object().into_iter().flatten();
-                members
-                    .map(|(name, member)| (name.clone(), publish(member)))
-                    .collect()
+                members.map(|(name, member)| (name.clone(), publish(member))).collect()
             }
             "oneOf" | "anyOf" => {
                 let members = value.as_array().into_iter().flatten();

@@ -25,10 +25,8 @@ pub(crate) fn apply(
     let mut schema = Some(schema);
     for (depth, part) in path.split('.').enumerate() {
         if part.is_empty() || depth == tree::DEPTH_LIMIT {
-            return Err(
-                Complaint::new([path], "expected names with dots between them")
-                    .with_hint("such as `--set train.epochs=5`"),
-            );
+            return Err(Complaint::new([path], "expected names with dots between them")
+                .with_hint("such as `--set train.epochs=5`"));
         }
         if let Some(schema) = schema {
             make_room(node, schema, part, at);
@@ -45,18 +43,11 @@ fn value(path: &str, text: &str, at: At) -> Result<Node, Complaint> {
     let text = text.trim();
     if !text.starts_with(['[', '{', '"', '\'']) {
         let text = text.to_string();
-        let value = Value::Scalar {
-            text,
-            quoted: false,
-        };
+        let value = Value::Scalar { text, quoted: false };
         return Ok(Node { at, value });
     }
-    let wrong = |message| Complaint {
-        path: Path::from([path]),
-        about_key: true,
-        message,
-        hint: None,
-    };
+    let wrong =
+        |message| Complaint { path: Path::from([path]), about_key: true, message, hint: None };
     match tree::read(text) {
         Ok(Some(mut node)) => {
             mark(&mut node, at);
@@ -83,9 +74,7 @@ fn mark(node: &mut Node, at: At) {
 /// Writes shorthand out, and drops another choice, so that a field can be put below.
 fn make_room(node: &mut Node, schema: Schema, part: &str, at: At) {
     match Rule::of(schema) {
-        Rule::Table(Table {
-            short: Some(field), ..
-        }) => write_out(node, field),
+        Rule::Table(Table { short: Some(field), .. }) => write_out(node, field),
         Rule::Choice(choice) => {
             if let Value::Scalar { text, .. } = &node.value {
                 let text = text.clone();
@@ -94,11 +83,7 @@ fn make_room(node: &mut Node, schema: Schema, part: &str, at: At) {
                 } else if choice.tagged(&text).is_some() {
                     let nothing = map(node.at, Vec::new());
                     let at = node.at;
-                    let entry = Entry {
-                        key: text,
-                        at,
-                        node: nothing,
-                    };
+                    let entry = Entry { key: text, at, node: nothing };
                     *node = map(at, vec![entry]);
                 }
             }
@@ -113,11 +98,7 @@ fn make_room(node: &mut Node, schema: Schema, part: &str, at: At) {
 /// `mnist` becomes `{from: mnist}`.
 fn write_out(node: &mut Node, field: &str) {
     if matches!(node.value, Value::Scalar { .. }) && !node.is_null() {
-        let entry = Entry {
-            key: field.into(),
-            at: node.at,
-            node: node.clone(),
-        };
+        let entry = Entry { key: field.into(), at: node.at, node: node.clone() };
         *node = map(node.at, vec![entry]);
     }
 }
@@ -127,19 +108,15 @@ fn below(node: &Node, schema: Schema, part: &str) -> Option<Schema> {
     match Rule::of(schema) {
         Rule::Table(table) => table.field(part),
         Rule::List { items, .. } => Some(items),
-        Rule::Choice(choice) => choice
-            .tagged(part)
-            .or_else(|| chosen(node, &choice)?.field(part))
-            .or_else(|| {
-                choice
-                    .others
-                    .iter()
-                    .find_map(|other| match Rule::of(other) {
-                        Rule::Table(table) => table.field(part),
-                        Rule::List { items, .. } => Some(items),
-                        _ => None,
-                    })
-            }),
+        Rule::Choice(choice) => {
+            choice.tagged(part).or_else(|| chosen(node, &choice)?.field(part)).or_else(|| {
+                choice.others.iter().find_map(|other| match Rule::of(other) {
+                    Rule::Table(table) => table.field(part),
+                    Rule::List { items, .. } => Some(items),
+                    _ => None,
+                })
+            })
+        }
         _ => None,
     }
 }
@@ -177,11 +154,7 @@ fn descend<'n>(node: &'n mut Node, part: &str, at: At) -> Result<&'n mut Node, S
             let index = match entries.iter().position(|entry| entry.key == part) {
                 Some(index) => index,
                 None => {
-                    entries.push(Entry {
-                        key: part.into(),
-                        at,
-                        node: map(at, Vec::new()),
-                    });
+                    entries.push(Entry { key: part.into(), at, node: map(at, Vec::new()) });
                     entries.len() - 1
                 }
             };
@@ -192,8 +165,5 @@ fn descend<'n>(node: &'n mut Node, part: &str, at: At) -> Result<&'n mut Node, S
 }
 
 fn map(at: At, entries: Vec<Entry>) -> Node {
-    Node {
-        at,
-        value: Value::Map(entries),
-    }
+    Node { at, value: Value::Map(entries) }
 }

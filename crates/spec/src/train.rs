@@ -189,20 +189,12 @@ impl Monitor {
 
 impl Default for EarlyStop {
     fn default() -> Self {
-        EarlyStop {
-            monitor: Monitor::default(),
-            patience: 3,
-            min_delta: 0.0,
-            restore_best: true,
-        }
+        EarlyStop { monitor: Monitor::default(), patience: 3, min_delta: 0.0, restore_best: true }
     }
 }
 
 impl Default for Checkpoint {
     fn default() -> Self {
-        Checkpoint {
-            every: Duration::from_secs(10),
-            keep: 3,
-        }
+        Checkpoint { every: Duration::from_secs(10), keep: 3 }
     }
 }

@@ -22,11 +22,7 @@ pub(crate) const DEPTH_LIMIT: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum At {
     /// In the file. Line and column count from 1; the width is 0 when not known.
-    File {
-        line: usize,
-        column: usize,
-        width: usize,
-    },
+    File { line: usize, column: usize, width: usize },
     /// In so many-th `--set`.
     Set(usize),
 }
@@ -118,15 +114,9 @@ impl<'t> Builder<'t> {
                 Some(Err(error)) => {
                     let marker = error.marker();
                     let message = format!("not valid YAML: {}", error.info());
-                    let tabs = message
-                        .contains("tab")
-                        .then_some("indent with spaces, not tabs");
+                    let tabs = message.contains("tab").then_some("indent with spaces, not tabs");
                     return Err(YamlError {
-                        at: At::File {
-                            line: marker.line(),
-                            column: marker.col() + 1,
-                            width: 0,
-                        },
+                        at: At::File { line: marker.line(), column: marker.col() + 1, width: 0 },
                         message,
                         hint: tabs,
                     });
@@ -137,8 +127,7 @@ impl<'t> Builder<'t> {
 
     /// The next event inside a list or mapping.
     fn inside(&mut self, opened: Span) -> Result<(Event<'t>, Span), YamlError> {
-        self.next()?
-            .ok_or_else(|| fail(opened, "this list or mapping does not end"))
+        self.next()?.ok_or_else(|| fail(opened, "this list or mapping does not end"))
     }
 
     fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node, YamlError> {
@@ -152,22 +141,17 @@ impl<'t> Builder<'t> {
         self.spend(1, span)?;
         let anchor = event.anchor_id();
         let value = match event {
-            Event::Scalar(text, style, ..) => Value::Scalar {
-                text: text.into_owned(),
-                quoted: style != ScalarStyle::Plain,
-            },
+            Event::Scalar(text, style, ..) => {
+                Value::Scalar { text: text.into_owned(), quoted: style != ScalarStyle::Plain }
+            }
             Event::SequenceStart(..) => self.list(span, depth)?,
             Event::MappingStart(..) => self.map(span, depth)?,
             Event::Alias(id) => self.alias(id, span)?,
             _ => return Err(fail(span, "not valid YAML: a value was expected here")),
         };
-        let node = Node {
-            at: place(span),
-            value,
-        };
+        let node = Node { at: place(span), value };
         if let Some(id) = anchor {
-            self.anchors
-                .insert(id, (node.clone(), before - self.budget));
+            self.anchors.insert(id, (node.clone(), before - self.budget));
         }
         Ok(node)
     }
@@ -191,10 +175,7 @@ impl<'t> Builder<'t> {
                 (event, span) => (self.node(event, span, depth + 1)?, span),
             };
             let Value::Scalar { text: key, .. } = key.value else {
-                return Err(fail(
-                    span,
-                    "a field's name must be a word, not a list or mapping",
-                ));
+                return Err(fail(span, "a field's name must be a word, not a list or mapping"));
             };
             if let Some(line) = lines.insert(key.clone(), span.start.line()) {
                 let key = shortened(&key);
@@ -212,10 +193,7 @@ impl<'t> Builder<'t> {
 
     fn alias(&mut self, id: usize, span: Span) -> Result<Value, YamlError> {
         let Some((node, size)) = self.anchors.get(&id).cloned() else {
-            return Err(fail(
-                span,
-                "an alias cannot stand inside what it stands for",
-            ));
+            return Err(fail(span, "an alias cannot stand inside what it stands for"));
         };
         self.spend(size, span)?;
         Ok(node.value)
@@ -240,11 +218,7 @@ impl YamlError {
 }
 
 fn fail(span: Span, message: &str) -> YamlError {
-    YamlError {
-        at: place(span),
-        message: message.into(),
-        hint: None,
-    }
+    YamlError { at: place(span), message: message.into(), hint: None }
 }
 
 fn place(span: Span) -> At {
@@ -263,11 +237,7 @@ mod tests {
     #[test]
     fn places_count_from_one() {
         let tree = read("a: 1\nb:\n  - x\n").unwrap().unwrap();
-        let at = |line, column, width| At::File {
-            line,
-            column,
-            width,
-        };
+        let at = |line, column, width| At::File { line, column, width };
         assert_eq!(tree.get("a").unwrap().at, at(1, 1, 1));
         assert_eq!(tree.get("a").unwrap().node.at, at(1, 4, 1));
         let Value::List(items) = &tree.get("b").unwrap().node.value else {

@@ -75,13 +75,7 @@ pub(crate) fn quotes(node: &Node, schema: Schema) -> Option<String> {
     let Value::Scalar { text, quoted: true } = &node.value else {
         return None;
     };
-    let bare = Node {
-        at: node.at,
-        value: Value::Scalar {
-            text: text.clone(),
-            quoted: false,
-        },
-    };
+    let bare = Node { at: node.at, value: Value::Scalar { text: text.clone(), quoted: false } };
     let fits = crate::scalar::read(&bare, &Rule::of(schema)).is_ok();
     fits.then(|| format!("without the quotes it is one: `{}`", shortened(text)))
 }
@@ -112,19 +106,15 @@ pub(crate) fn elsewhere(name: &str) -> Option<String> {
         return None;
     };
     let mut places = top.names().filter(|field| *field != "steps");
-    places
-        .clone()
-        .find(|field| *field == name)
-        .map(str::to_string)
-        .or_else(|| {
-            places.find_map(|field| match Rule::of(top.field(field)?) {
-                Rule::Table(table) => {
-                    let has = table.names().any(|inner| inner == name);
-                    has.then(|| format!("{field}.{name}"))
-                }
-                _ => None,
-            })
+    places.clone().find(|field| *field == name).map(str::to_string).or_else(|| {
+        places.find_map(|field| match Rule::of(top.field(field)?) {
+            Rule::Table(table) => {
+                let has = table.names().any(|inner| inner == name);
+                has.then(|| format!("{field}.{name}"))
+            }
+            _ => None,
         })
+    })
 }
 
 /// Names in quotes with commas.

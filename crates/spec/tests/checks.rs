@@ -15,9 +15,7 @@ fn messages(more: &str) -> Vec<String> {
     let error = spec::parse(&format!("{RIGHT}{more}"), "mnist.yaml", &[]);
     let error = error.expect_err("the file is wrong");
     let problems = error.problems().iter();
-    problems
-        .map(|problem| format!("{}: {}", problem.path, problem.message))
-        .collect()
+    problems.map(|problem| format!("{}: {}", problem.path, problem.message)).collect()
 }
 
 #[test]
@@ -97,10 +95,7 @@ fn data_is_checked() {
         "mnist.yaml:2:33: data.validation: expected a share below 1 such as `0.1`, or a whole number of \
          samples such as `5000`, found `1.5`"
     );
-    assert_eq!(
-        data("{validation: 0.1}"),
-        "mnist.yaml:2:1: data: `from` is missing"
-    );
+    assert_eq!(data("{validation: 0.1}"), "mnist.yaml:2:1: data: `from` is missing");
     assert_eq!(
         data("{from: ./digits, mirror: /mnt}"),
         "mnist.yaml:2:32: data.mirror: a mirror is another home of a built-in dataset, but `from` is a path"
@@ -147,10 +142,7 @@ fn fields_that_exclude_or_need_each_other() {
         messages("train: {steps: 10, schedule: {cosine: {warmup_steps: 10}}}"),
         ["train.schedule.cosine.warmup_steps: expected fewer than all 10 steps, found `10`"]
     );
-    assert_eq!(
-        messages("train: {model: mnist-cnn}"),
-        ["train.model: `model` is given twice"]
-    );
+    assert_eq!(messages("train: {model: mnist-cnn}"), ["train.model: `model` is given twice"]);
 }
 
 #[test]
@@ -163,11 +155,8 @@ steps:
   train: { train: { epochs: 1 }, command: x }
 ";
     let error = spec::parse(steps, "a.yaml", &[]).expect_err("the steps are wrong");
-    let lines: Vec<String> = error
-        .problems()
-        .iter()
-        .map(|p| format!("{}: {}", p.path, p.message))
-        .collect();
+    let lines: Vec<String> =
+        error.problems().iter().map(|p| format!("{}: {}", p.path, p.message)).collect();
     assert_eq!(
         lines,
         [

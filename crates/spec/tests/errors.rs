@@ -15,9 +15,7 @@ fn messages(more: &str) -> Vec<String> {
     let error = spec::parse(&format!("{RIGHT}{more}"), "mnist.yaml", &[]);
     let error = error.expect_err("the file is wrong");
     let problems = error.problems().iter();
-    problems
-        .map(|problem| format!("{}: {}", problem.path, problem.message))
-        .collect()
+    problems.map(|problem| format!("{}: {}", problem.path, problem.message)).collect()
 }
 
 #[test]
@@ -85,10 +83,7 @@ fn what_a_later_version_has_is_not_called_unknown() {
     );
     let later =
         |path: &str, word: &str| vec![format!("{path}: `{word}` is not in this version yet")];
-    assert_eq!(
-        messages("train: {strategy: average}"),
-        later("train.strategy", "average")
-    );
+    assert_eq!(messages("train: {strategy: average}"), later("train.strategy", "average"));
     assert_eq!(
         messages("train: {optimizer: {adamw: {}}}"),
         ["train.optimizer.adamw: not in this version yet"]
@@ -187,10 +182,7 @@ fn what_is_no_run_file_at_all() {
         error(""),
         "mnist.yaml:1:1: the file is empty\n  hint: `trainyard init` writes one to start from"
     );
-    assert_eq!(
-        error("# only words\n").lines().next(),
-        Some("mnist.yaml:1:1: the file is empty")
-    );
+    assert_eq!(error("# only words\n").lines().next(), Some("mnist.yaml:1:1: the file is empty"));
     assert_eq!(
         error("hello"),
         "mnist.yaml:1:1: expected a mapping, found `hello`
@@ -238,15 +230,9 @@ mnist.yaml:1:1: `data` is missing
 
 #[test]
 fn long_lines_are_cut_and_many_problems_counted() {
-    let long = format!(
-        "{RIGHT}train: {{ batch: {}, epohcs: 2 }}\n",
-        " ".repeat(500) + "1"
-    );
+    let long = format!("{RIGHT}train: {{ batch: {}, epohcs: 2 }}\n", " ".repeat(500) + "1");
     let shown = error(&long);
-    assert!(
-        shown.lines().all(|line| line.chars().count() < 130),
-        "{shown}"
-    );
+    assert!(shown.lines().all(|line| line.chars().count() < 130), "{shown}");
     assert!(shown.contains("epohcs: 2 }"), "{shown}");
     let many: String = (0..50).map(|i| format!("field{i}: 1\n")).collect();
     assert!(error(&format!("{RIGHT}{many}")).ends_with("\n\nand 30 more"));

@@ -29,10 +29,7 @@ fn every_example_is_read_and_says_what_it_is() {
         for (line, start) in heads.iter().zip(["# Shows: ", "# Run: ", "# Expect: "]) {
             assert!(line.starts_with(start), "{}: {line}", path.display());
         }
-        let command = format!(
-            "trainyard run examples/{}",
-            path.file_name().unwrap().display()
-        );
+        let command = format!("trainyard run examples/{}", path.file_name().unwrap().display());
         assert!(heads[1].contains(&command), "{}", heads[1]);
     }
 }
@@ -79,25 +76,13 @@ fn walk(schema: &Value, root: &Value, path: &mut Vec<String>, paths: &mut Vec<St
         return;
     }
     if let Some(name) = schema["$ref"].as_str() {
-        return walk(
-            &root["$defs"][name.trim_start_matches("#/$defs/")],
-            root,
-            path,
-            paths,
-        );
+        return walk(&root["$defs"][name.trim_start_matches("#/$defs/")], root, path, paths);
     }
-    for alternative in ["oneOf", "anyOf"]
-        .iter()
-        .flat_map(|key| schema[key].as_array())
-        .flatten()
-    {
+    for alternative in ["oneOf", "anyOf"].iter().flat_map(|key| schema[key].as_array()).flatten() {
         walk(alternative, root, path, paths);
     }
     let fields = schema["properties"].as_object().into_iter().flatten();
-    if fields
-        .clone()
-        .any(|(_, field)| field.get("const").is_some())
-    {
+    if fields.clone().any(|(_, field)| field.get("const").is_some()) {
         return;
     }
     for (name, field) in fields {
@@ -116,11 +101,7 @@ fn walk(schema: &Value, root: &Value, path: &mut Vec<String>, paths: &mut Vec<St
 /// Enough of JSON Schema to check a value against ours.
 fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
     if let Some(name) = schema["$ref"].as_str() {
-        return fits(
-            value,
-            &root["$defs"][name.trim_start_matches("#/$defs/")],
-            root,
-        );
+        return fits(value, &root["$defs"][name.trim_start_matches("#/$defs/")], root);
     }
     for (key, exactly) in [("anyOf", false), ("oneOf", true)] {
         if let Some(ways) = schema[key].as_array() {
@@ -162,20 +143,13 @@ fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
         return Ok(());
     };
     for (name, field) in fields {
-        match (
-            schema["properties"].get(name),
-            &schema["additionalProperties"],
-        ) {
+        match (schema["properties"].get(name), &schema["additionalProperties"]) {
             (Some(known), _) => fits(field, known, root)?,
             (None, Value::Bool(false)) => return Err(format!("{name} is not known")),
             (None, others) => fits(field, others, root)?,
         }
     }
     let required = schema["required"].as_array().into_iter().flatten();
-    let mut missing = required
-        .filter_map(Value::as_str)
-        .filter(|name| !fields.contains_key(*name));
-    missing
-        .next()
-        .map_or(Ok(()), |name| Err(format!("{name} is missing")))
+    let mut missing = required.filter_map(Value::as_str).filter(|name| !fields.contains_key(*name));
+    missing.next().map_or(Ok(()), |name| Err(format!("{name} is missing")))
 }

@@ -45,10 +45,7 @@ fn a_small_file_means_three_steps_and_every_default() {
     };
     let dropout = [0.25, 0.5];
     let model = Model::Builtin(Builtin::MnistCnn { dropout });
-    let prepare = Prepare {
-        data: Data::named("mnist"),
-        shards: 1,
-    };
+    let prepare = Prepare { data: Data::named("mnist"), shards: 1 };
     assert_eq!(
         parse(SMALL),
         RunSpec {
@@ -56,16 +53,8 @@ fn a_small_file_means_three_steps_and_every_default() {
             seed: 0,
             steps: vec![
                 step("prepare", &[], Action::Prepare(prepare)),
-                step(
-                    "train",
-                    &["prepare"],
-                    Action::Train(Train::new(model.clone()))
-                ),
-                step(
-                    "evaluate",
-                    &["train"],
-                    Action::Evaluate(Evaluate::default())
-                ),
+                step("train", &["prepare"], Action::Train(Train::new(model.clone()))),
+                step("evaluate", &["train"], Action::Evaluate(Evaluate::default())),
             ],
         }
     );
@@ -77,17 +66,8 @@ fn a_small_file_means_three_steps_and_every_default() {
     );
     assert_eq!(train.checkpoint.every, Duration::from_secs(10));
     assert_eq!(train.checkpoint.keep, 3);
-    assert_eq!(
-        (train.optimizer, train.loss, train.learning_rate),
-        (None, None, None)
-    );
-    assert_eq!(
-        Evaluate::default(),
-        Evaluate {
-            split: Split::Test,
-            batch: 100
-        }
-    );
+    assert_eq!((train.optimizer, train.loss, train.learning_rate), (None, None, None));
+    assert_eq!(Evaluate::default(), Evaluate { split: Split::Test, batch: 100 });
 }
 
 #[test]
@@ -112,10 +92,7 @@ fn evaluation_can_be_turned_off() {
     assert_eq!(ids("evaluate: false"), ["prepare", "train"]);
     assert_eq!(ids("evaluate: true"), ["prepare", "train", "evaluate"]);
     assert_eq!(ids("evaluate:"), ["prepare", "train", "evaluate"]);
-    assert_eq!(
-        ids("evaluate: {split: train}"),
-        ["prepare", "train", "evaluate"]
-    );
+    assert_eq!(ids("evaluate: {split: train}"), ["prepare", "train", "evaluate"]);
 }
 
 #[test]
@@ -132,39 +109,21 @@ fn shorthand_and_full_form_are_the_same() {
     for (short, long) in [
         ("optimizer: adam", "optimizer: {adam: {}}"),
         ("optimizer: adam", "optimizer: {adam: }"),
-        (
-            "loss: sparse_categorical_crossentropy",
-            "loss: {name: sparse_categorical_crossentropy}",
-        ),
+        ("loss: sparse_categorical_crossentropy", "loss: {name: sparse_categorical_crossentropy}"),
         ("schedule: constant", "epochs: 1"),
-        (
-            "schedule: cosine",
-            "schedule: {cosine: {warmup_steps: 0, final_share: 0}}",
-        ),
+        ("schedule: cosine", "schedule: {cosine: {warmup_steps: 0, final_share: 0}}"),
         ("model: {name: mnist-mlp}", "model: mnist-mlp"),
-        (
-            "model: {layers: [Flatten]}",
-            "model: {layers: [{Flatten: {}}]}",
-        ),
+        ("model: {layers: [Flatten]}", "model: {layers: [{Flatten: {}}]}"),
         ("model: m.safetensors", "model: {file: m.safetensors}"),
         ("clip: {norm: 1}", "clip: {norm: 1.0}"),
     ] {
         let train = |train: &str| {
-            let model = if train.starts_with("model") {
-                ""
-            } else {
-                "model: mnist-cnn\n"
-            };
-            parse(&format!(
-                "name: a\ndata: mnist\n{model}train: {{ {train} }}\n"
-            ))
+            let model = if train.starts_with("model") { "" } else { "model: mnist-cnn\n" };
+            parse(&format!("name: a\ndata: mnist\n{model}train: {{ {train} }}\n"))
         };
         assert_eq!(train(short), train(long), "{short}");
     }
-    assert_eq!(
-        parse(SMALL),
-        parse(&SMALL.replace("data: mnist", "data: {from: mnist}"))
-    );
+    assert_eq!(parse(SMALL), parse(&SMALL.replace("data: mnist", "data: {from: mnist}")));
 }
 
 const EVERYTHING: &str = "
@@ -196,10 +155,7 @@ fn everything_can_be_said_about_data_and_model() {
     assert_eq!(spec.seed, u64::MAX);
     let data = data(&spec);
     assert_eq!(data.mirror.as_deref(), Some("/mnt/data"));
-    assert_eq!(
-        (data.validation, data.stratify),
-        (Holdout::Count(5000), true)
-    );
+    assert_eq!((data.validation, data.stratify), (Holdout::Count(5000), true));
     assert_eq!(data.labels, Some(vec!["0".to_string(), "b".to_string()]));
     let train = train(&spec);
     let Model::Layers(layers) = &train.model else {
@@ -218,27 +174,14 @@ fn everything_can_be_said_about_training() {
     let spec = parse(EVERYTHING);
     let train = train(&spec);
     assert_eq!(train.length, Length::Steps(200));
-    let adam = Adam {
-        beta_1: 0.8,
-        ..Adam::default()
-    };
+    let adam = Adam { beta_1: 0.8, ..Adam::default() };
     assert_eq!(train.optimizer, Some(Optimizer::Adam(adam)));
     assert_eq!(train.learning_rate, Some(0.001));
     let name = LossName::SparseCategoricalCrossentropy;
-    assert_eq!(
-        train.loss,
-        Some(Loss {
-            name,
-            reduction: Reduction::Sum
-        })
-    );
+    assert_eq!(train.loss, Some(Loss { name, reduction: Reduction::Sum }));
     assert_eq!(
         train.schedule,
-        Schedule::Exponential {
-            decay_steps: 10,
-            rate: 0.5,
-            staircase: true
-        }
+        Schedule::Exponential { decay_steps: 10, rate: 0.5, staircase: true }
     );
     assert_eq!(train.clip, Some(Clip::Value(0.5)));
     assert_eq!(
@@ -282,16 +225,8 @@ fn a_model_alone_is_read_as_in_a_file() {
         Model::parse("{name: mnist-mlp, hidden_units: 30}").ok(),
         Some(Model::Builtin(Builtin::MnistMlp { hidden_units }))
     );
-    assert_eq!(
-        Model::parse("a/b.safetensors").ok(),
-        Some(Model::File("a/b.safetensors".into()))
-    );
-    let error = Model::parse("mnist-mpl")
-        .expect_err("no such network")
-        .to_string();
-    assert_eq!(
-        error,
-        "model: unknown value `mnist-mpl`; did you mean `mnist-mlp`?"
-    );
+    assert_eq!(Model::parse("a/b.safetensors").ok(), Some(Model::File("a/b.safetensors".into())));
+    let error = Model::parse("mnist-mpl").expect_err("no such network").to_string();
+    assert_eq!(error, "model: unknown value `mnist-mpl`; did you mean `mnist-mlp`?");
     assert!(Model::parse("").is_err());
 }

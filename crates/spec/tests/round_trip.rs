@@ -34,29 +34,18 @@ fn holdout() -> impl Strategy<Value = Holdout> {
 fn data() -> impl Strategy<Value = Data> {
     let from = prop_oneof![Just("mnist".to_string()), Just("fashion-mnist".to_string())];
     // Texts that YAML would read as something else unless quoted, among others.
-    let label = prop_oneof![
-        Just("null"),
-        Just("5"),
-        Just("true"),
-        Just(""),
-        Just("- x: #y"),
-        Just("é\n")
-    ];
+    let label =
+        prop_oneof![Just("null"), Just("5"), Just("true"), Just(""), Just("- x: #y"), Just("é\n")];
     let labels = option::of(label.prop_map(|label| vec![label.to_string(), "other".into()]));
-    (
-        from,
-        option::of("[ -~]{1,20}"),
-        holdout(),
-        any::<bool>(),
-        labels,
-    )
-        .prop_map(|(from, mirror, validation, stratify, labels)| Data {
+    (from, option::of("[ -~]{1,20}"), holdout(), any::<bool>(), labels).prop_map(
+        |(from, mirror, validation, stratify, labels)| Data {
             from,
             mirror,
             validation,
             stratify,
             labels,
-        })
+        },
+    )
 }
 
 fn pair() -> impl Strategy<Value = Pair> {
@@ -115,11 +104,7 @@ fn layer() -> impl Strategy<Value = Layer> {
             }
         ),
         (pair(), option::of(pair()), padding()).prop_map(|(pool_size, strides, padding)| {
-            Layer::MaxPooling2D(MaxPooling2D {
-                pool_size,
-                strides,
-                padding,
-            })
+            Layer::MaxPooling2D(MaxPooling2D { pool_size, strides, padding })
         }),
         share().prop_map(|rate| Layer::Dropout(Dropout { rate })),
         Just(Layer::Flatten(Flatten {})),
@@ -140,30 +125,16 @@ fn model() -> impl Strategy<Value = Model> {
 fn optimizer() -> impl Strategy<Value = Optimizer> {
     prop_oneof![
         (rate(), share(), any::<bool>()).prop_map(|(learning_rate, momentum, nesterov)| {
-            Optimizer::Sgd(Sgd {
-                learning_rate,
-                momentum,
-                nesterov,
-            })
+            Optimizer::Sgd(Sgd { learning_rate, momentum, nesterov })
         }),
         (rate(), 0.0..1.0, 0.0..1.0, 1e-30f32..1.0).prop_map(
             |(learning_rate, beta_1, beta_2, epsilon)| {
-                Optimizer::Adam(Adam {
-                    learning_rate,
-                    beta_1,
-                    beta_2,
-                    epsilon,
-                })
+                Optimizer::Adam(Adam { learning_rate, beta_1, beta_2, epsilon })
             }
         ),
         (rate(), 0.0..1.0, share(), 1e-30f32..1.0).prop_map(
             |(learning_rate, rho, momentum, epsilon)| {
-                Optimizer::Rmsprop(Rmsprop {
-                    learning_rate,
-                    rho,
-                    momentum,
-                    epsilon,
-                })
+                Optimizer::Rmsprop(Rmsprop { learning_rate, rho, momentum, epsilon })
             }
         ),
     ]
@@ -172,16 +143,10 @@ fn optimizer() -> impl Strategy<Value = Optimizer> {
 fn schedule() -> impl Strategy<Value = Schedule> {
     prop_oneof![
         Just(Schedule::Constant),
-        (0u64..1000, share()).prop_map(|(warmup_steps, final_share)| Schedule::Cosine {
-            warmup_steps,
-            final_share
-        }),
+        (0u64..1000, share())
+            .prop_map(|(warmup_steps, final_share)| Schedule::Cosine { warmup_steps, final_share }),
         (1u64.., rate(), any::<bool>()).prop_map(|(decay_steps, rate, staircase)| {
-            Schedule::Exponential {
-                decay_steps,
-                rate,
-                staircase,
-            }
+            Schedule::Exponential { decay_steps, rate, staircase }
         }),
         (vec(1u64..1000, 0..5), vec(rate(), 6)).prop_map(|(gaps, mut rates)| {
             rates.truncate(gaps.len() + 1);
@@ -213,28 +178,12 @@ fn train() -> impl Strategy<Value = Train> {
         (1001u64..).prop_map(Length::Steps)
     ];
     let clip = prop_oneof![rate().prop_map(Clip::Norm), rate().prop_map(Clip::Value)];
-    let loss =
-        prop_oneof![Just(Reduction::Mean), Just(Reduction::Sum)].prop_map(|reduction| Loss {
-            name: LossName::SparseCategoricalCrossentropy,
-            reduction,
-        });
-    let checkpoint = (1u64..1 << 50, 1u32..=1000).prop_map(|(millis, keep)| Checkpoint {
-        every: Duration::from_millis(millis),
-        keep,
-    });
-    let first = (
-        model(),
-        length,
-        1usize..=65_536,
-        option::of(optimizer()),
-        option::of(rate()),
-    );
-    let second = (
-        option::of(loss),
-        schedule(),
-        option::of(clip),
-        option::of(early_stop()),
-    );
+    let loss = prop_oneof![Just(Reduction::Mean), Just(Reduction::Sum)]
+        .prop_map(|reduction| Loss { name: LossName::SparseCategoricalCrossentropy, reduction });
+    let checkpoint = (1u64..1 << 50, 1u32..=1000)
+        .prop_map(|(millis, keep)| Checkpoint { every: Duration::from_millis(millis), keep });
+    let first = (model(), length, 1usize..=65_536, option::of(optimizer()), option::of(rate()));
+    let second = (option::of(loss), schedule(), option::of(clip), option::of(early_stop()));
     (first, second, option::of(1usize..=4096), checkpoint).prop_map(
         |(first, second, threads, checkpoint)| {
             let (model, length, batch, optimizer, learning_rate) = first;
@@ -270,9 +219,7 @@ fn action() -> impl Strategy<Value = Action> {
 fn run_spec() -> impl Strategy<Value = RunSpec> {
     let steps = proptest::collection::btree_map(name(), (vec(name(), 0..3), action()), 1..5);
     (name(), any::<u64>(), steps, any::<bool>()).prop_map(|(name, seed, steps, backwards)| {
-        let steps = steps
-            .into_iter()
-            .map(|(id, (needs, action))| Step { id, needs, action });
+        let steps = steps.into_iter().map(|(id, (needs, action))| Step { id, needs, action });
         let mut steps: Vec<Step> = steps.collect();
         if backwards {
             steps.reverse();

@@ -41,46 +41,30 @@ fn wrong_set(sets: &[&str]) -> String {
 fn a_set_is_typed_by_the_schema() {
     assert_eq!(set(SMALL, &["name=x5"]).name, "x5");
     assert_eq!(set(SMALL, &["name=true"]).name, "true");
-    assert_eq!(
-        train(&set(SMALL, &["train.epochs=5"])).length,
-        Length::Epochs(5)
-    );
+    assert_eq!(train(&set(SMALL, &["train.epochs=5"])).length, Length::Epochs(5));
     let spec = set(SMALL, &["data.labels=[1, true, c]"]);
     assert_eq!(
         data(&spec).labels,
         Some(vec!["1".to_string(), "true".to_string(), "c".to_string()])
     );
-    assert_eq!(
-        data(&set(SMALL, &["data.mirror=/a=b"])).mirror.as_deref(),
-        Some("/a=b")
-    );
+    assert_eq!(data(&set(SMALL, &["data.mirror=/a=b"])).mirror.as_deref(), Some("/a=b"));
 }
 
 #[test]
 fn a_set_reaches_into_shorthand() {
-    let adam = Optimizer::Adam(Adam {
-        beta_1: 0.8,
-        ..Adam::default()
-    });
+    let adam = Optimizer::Adam(Adam { beta_1: 0.8, ..Adam::default() });
     for before in [
         "",
         "train: {optimizer: adam}",
         "train: {optimizer: sgd}",
         "train: {optimizer: {sgd: {momentum: 0.9}}}",
     ] {
-        let spec = set(
-            &format!("{SMALL}{before}"),
-            &["train.optimizer.adam.beta_1=0.8"],
-        );
+        let spec = set(&format!("{SMALL}{before}"), &["train.optimizer.adam.beta_1=0.8"]);
         assert_eq!(train(&spec).optimizer, Some(adam), "{before}");
     }
     let kept = format!("{SMALL}train: {{optimizer: {{sgd: {{momentum: 0.5}}}}}}");
     let spec = set(&kept, &["train.optimizer.sgd.nesterov=true"]);
-    let sgd = Sgd {
-        momentum: 0.5,
-        nesterov: true,
-        ..Sgd::default()
-    };
+    let sgd = Sgd { momentum: 0.5, nesterov: true, ..Sgd::default() };
     assert_eq!(train(&spec).optimizer, Some(Optimizer::Sgd(sgd)));
 
     let spec = set(SMALL, &["data.validation=0.2", "data.stratify=true"]);
@@ -88,30 +72,18 @@ fn a_set_reaches_into_shorthand() {
     assert_eq!(data(&spec).validation, Holdout::Share(0.2));
 
     let spec = set(SMALL, &["model=mnist-mlp", "model.hidden_units=30"]);
-    assert_eq!(
-        train(&spec).model,
-        Model::Builtin(Builtin::MnistMlp { hidden_units: 30 })
-    );
+    assert_eq!(train(&spec).model, Model::Builtin(Builtin::MnistMlp { hidden_units: 30 }));
     let spec = set(
         SMALL,
-        &[
-            "model.layers=[Flatten, {Dense: {units: 3}}]",
-            "model.layers.1.Dense.units=4",
-        ],
+        &["model.layers=[Flatten, {Dense: {units: 3}}]", "model.layers.1.Dense.units=4"],
     );
     let Model::Layers(layers) = &train(&spec).model else {
         panic!("layers");
     };
     assert!(matches!(&layers[1], Layer::Dense(dense) if dense.units == 4));
 
-    let spec = set(
-        &format!("{SMALL}evaluate: false"),
-        &["evaluate.split=train"],
-    );
-    let split = Evaluate {
-        split: Split::Train,
-        ..Evaluate::default()
-    };
+    let spec = set(&format!("{SMALL}evaluate: false"), &["evaluate.split=train"]);
+    let split = Evaluate { split: Split::Train, ..Evaluate::default() };
     assert_eq!(spec.steps[2].action, Action::Evaluate(split));
 }
 
@@ -128,10 +100,7 @@ fn a_wrong_set_says_which() {
         wrong_set(&["train.epohcs=5"]),
         "--set train.epohcs: unknown field; did you mean `epochs`?"
     );
-    assert_eq!(
-        wrong_set(&["tran.epochs=5"]),
-        "--set tran: unknown field; did you mean `train`?"
-    );
+    assert_eq!(wrong_set(&["tran.epochs=5"]), "--set tran: unknown field; did you mean `train`?");
     assert_eq!(
         wrong_set(&["epochs=5"]),
         "--set epochs: unknown field; did you mean `train.epochs`?"
@@ -171,9 +140,7 @@ fn a_wrong_set_says_which() {
         "--set model.layers.1: `1` is no item of this list; they are numbered 0 to 0"
     );
     assert_eq!(
-        wrong_set(&["train.epochs=1", "train.steps=1"])
-            .lines()
-            .next(),
+        wrong_set(&["train.epochs=1", "train.steps=1"]).lines().next(),
         Some("--set train.steps: `epochs` and `steps` are both given")
     );
 }

@@ -146,11 +146,7 @@ impl StoreError {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => StoreError::Full { path, place },
-            _ => StoreError::Io {
-                path,
-                place,
-                source,
-            },
+            _ => StoreError::Io { path, place, source },
         }
     }
 
@@ -159,14 +155,10 @@ impl StoreError {
         use object_store::Error;
         let owned = (path.to_string(), place.to_string());
         match error {
-            Error::NotFound { .. } => StoreError::NotFound {
-                path: owned.0,
-                place: owned.1,
-            },
-            Error::AlreadyExists { .. } => StoreError::AlreadyExists {
-                path: owned.0,
-                place: owned.1,
-            },
+            Error::NotFound { .. } => StoreError::NotFound { path: owned.0, place: owned.1 },
+            Error::AlreadyExists { .. } => {
+                StoreError::AlreadyExists { path: owned.0, place: owned.1 }
+            }
             other => match io_kind(&other) {
                 Some(kind) => StoreError::io(io::Error::new(kind, other), path, place),
                 None => StoreError::io(io::Error::other(other), path, place),
@@ -196,7 +188,5 @@ fn nearest_hint(nearest: &[String]) -> String {
 }
 
 fn was(owner: Option<&Owner>) -> String {
-    owner.map_or(String::new(), |owner| {
-        format!(" (process {} on {})", owner.pid, owner.host)
-    })
+    owner.map_or(String::new(), |owner| format!(" (process {} on {})", owner.pid, owner.host))
 }

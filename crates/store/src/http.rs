@@ -32,12 +32,8 @@ const SILENCE: Duration = Duration::from_secs(30);
 const ATTEMPTS: u32 = 3;
 
 /// What is written as it is in an address; `/` parts folders.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'/')
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~');
+const PLAIN: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 impl Http {
     pub(crate) fn new(base: &str) -> Http {
@@ -52,10 +48,7 @@ impl Http {
             .timeout_per_read(Some(SILENCE))
             .user_agent(concat!("trainyard/", env!("CARGO_PKG_VERSION")))
             .build();
-        Http {
-            agent: config.new_agent(),
-            base: base.trim_end_matches('/').into(),
-        }
+        Http { agent: config.new_agent(), base: base.trim_end_matches('/').into() }
     }
 
     pub(crate) fn reader(&self, path: &str, offset: u64, place: &str) -> Result<Reader> {
@@ -92,10 +85,7 @@ impl Http {
 /// Whom we trust: the system's list, to which companies add their own authority, or the list that
 /// is built in where the system has none, as in a small image.
 fn root_certs() -> RootCerts {
-    let system = SYSTEM_CERTS
-        .iter()
-        .find_map(|path| std::fs::read(path).ok())
-        .unwrap_or_default();
+    let system = SYSTEM_CERTS.iter().find_map(|path| std::fs::read(path).ok()).unwrap_or_default();
     let certs: Vec<Certificate<'static>> = parse_pem(&system)
         .filter_map(|item| match item {
             Ok(PemItem::Certificate(cert)) => Some(cert),
@@ -109,11 +99,8 @@ fn root_certs() -> RootCerts {
 }
 
 /// Where Debian, Red Hat and Alpine keep their lists.
-const SYSTEM_CERTS: [&str; 3] = [
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/cert.pem",
-];
+const SYSTEM_CERTS: [&str; 3] =
+    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
 /// A file being read, over as many connections as it takes.
 pub(crate) struct Download {
@@ -244,10 +231,7 @@ fn refusal(status: StatusCode, path: &str, place: &str, url: &str) -> Result<()>
 }
 
 fn unreachable(url: &str, problem: &dyn std::fmt::Display) -> StoreError {
-    StoreError::Unreachable {
-        url: url.into(),
-        problem: problem.to_string(),
-    }
+    StoreError::Unreachable { url: url.into(), problem: problem.to_string() }
 }
 
 fn text(answer: &Response<Body>, name: header::HeaderName) -> Option<&str> {
@@ -266,9 +250,8 @@ fn strong_tag(answer: &Response<Body>) -> Option<String> {
 
 /// Start and total of `bytes 5-9/10`, or `bytes */10`.
 fn content_range(answer: &Response<Body>) -> Option<(u64, Option<u64>)> {
-    let (part, total) = text(answer, header::CONTENT_RANGE)?
-        .strip_prefix("bytes ")?
-        .split_once('/')?;
+    let (part, total) =
+        text(answer, header::CONTENT_RANGE)?.strip_prefix("bytes ")?.split_once('/')?;
     let start = part.split('-').next()?.parse().unwrap_or(u64::MAX);
     Some((start, total.parse().ok()))
 }

@@ -39,10 +39,7 @@ impl Owner {
     pub fn this_process(started_ms: u64) -> Owner {
         Owner {
             pid: std::process::id(),
-            host: rustix::system::uname()
-                .nodename()
-                .to_string_lossy()
-                .into_owned(),
+            host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             started_ms,
         }
     }
@@ -78,16 +75,10 @@ impl Lock {
             let holder = Owner::of(run);
             match holder {
                 Some(owner_now) if owner_now.lives_on(&owner.host) => {
-                    return Err(StoreError::Locked {
-                        run: run.id(),
-                        owner: owner_now,
-                    });
+                    return Err(StoreError::Locked { run: run.id(), owner: owner_now });
                 }
                 _ if waited >= wait => {
-                    return Err(StoreError::Orphans {
-                        run: run.id(),
-                        owner: holder,
-                    });
+                    return Err(StoreError::Orphans { run: run.id(), owner: holder });
                 }
                 _ => sleep(PAUSE),
             }
@@ -124,11 +115,7 @@ impl Lock {
 const PAUSE: Duration = Duration::from_millis(50);
 
 fn open(run: &RunDir) -> io::Result<File> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(run.lock())
+    OpenOptions::new().write(true).create(true).truncate(false).open(run.lock())
 }
 
 fn try_lock(file: &File, how: FlockOperation) -> io::Result<bool> {

@@ -71,11 +71,7 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
         let mut name = name.to_os_string();
         name.push(format!("#{number}"));
         let temporary = path.with_file_name(name);
-        match OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)
-        {
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             other => return other.map(|file| (temporary, file)),
         }
@@ -97,9 +93,5 @@ fn folder_of(path: &Path) -> &Path {
 
 fn error(source: io::Error, path: &Path) -> StoreError {
     let name = path.file_name().unwrap_or(path.as_os_str());
-    StoreError::io(
-        source,
-        &name.to_string_lossy(),
-        &folder_of(path).display().to_string(),
-    )
+    StoreError::io(source, &name.to_string_lossy(), &folder_of(path).display().to_string())
 }

@@ -25,17 +25,11 @@ impl Reader {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, problem));
         }
         file.seek(SeekFrom::Start(offset))?;
-        Ok(Reader {
-            source: Source::File(file),
-            size: Some(size),
-        })
+        Ok(Reader { source: Source::File(file), size: Some(size) })
     }
 
     pub(crate) fn http(download: Download) -> Reader {
-        Reader {
-            size: download.size(),
-            source: Source::Http(Box::new(download)),
-        }
+        Reader { size: download.size(), source: Source::Http(Box::new(download)) }
     }
 
     /// The size of the whole thing, where it is known before the end.

@@ -20,11 +20,7 @@ impl RunDir {
     pub fn at(path: &Path) -> RunDir {
         RunDir::parse(path).unwrap_or_else(|| RunDir {
             path: path.into(),
-            name: path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned(),
+            name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             number: 0,
         })
     }
@@ -110,10 +106,6 @@ impl RunDir {
         if !digits || number.starts_with('0') {
             return None;
         }
-        Some(RunDir {
-            path: path.to_path_buf(),
-            name: name.into(),
-            number: number.parse().ok()?,
-        })
+        Some(RunDir { path: path.to_path_buf(), name: name.into(), number: number.parse().ok()? })
     }
 }

@@ -38,11 +38,7 @@ impl Runs {
                 Err(error) => return Err(fail(error, &id)),
                 Ok(()) => {
                     sync_folder_of(&path).map_err(|error| fail(error, &id))?;
-                    return Ok(RunDir {
-                        path,
-                        name: name.into(),
-                        number,
-                    });
+                    return Ok(RunDir { path, name: name.into(), number });
                 }
             }
         }
@@ -122,9 +118,7 @@ const SHOWN: usize = 5;
 pub fn check_name(name: &str) -> Result<()> {
     let right = name.len() <= 40
         && name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
     if right {
         return Ok(());
     }
@@ -142,7 +136,5 @@ fn at(path: PathBuf) -> Result<RunDir> {
     if run.spec().is_file() {
         return Ok(run);
     }
-    Err(StoreError::NotARun {
-        path: path.display().to_string(),
-    })
+    Err(StoreError::NotARun { path: path.display().to_string() })
 }

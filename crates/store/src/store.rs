@@ -52,10 +52,7 @@ impl Store {
     /// The store a user names: a folder that exists, `file://` and such a folder, or an `http(s)://`
     /// address, which can be read only.
     pub fn url(url: &str) -> Result<Store> {
-        let bad = |problem: &str| StoreError::BadUrl {
-            url: url.into(),
-            problem: problem.into(),
-        };
+        let bad = |problem: &str| StoreError::BadUrl { url: url.into(), problem: problem.into() };
         let Some((scheme, rest)) = url.split_once("://") else {
             return Store::open(Path::new(url));
         };
@@ -72,23 +69,17 @@ impl Store {
             "http" | "https" if rest.contains(['?', '#']) => {
                 Err(bad("it is the address of a folder, without ? and #"))
             }
-            "http" | "https" => Ok(Store {
-                place: url.into(),
-                backend: Backend::Http(Arc::new(Http::new(url))),
-            }),
-            _ => Err(bad(
-                "this version knows folders, file://, http:// and https://",
-            )),
+            "http" | "https" => {
+                Ok(Store { place: url.into(), backend: Backend::Http(Arc::new(Http::new(url))) })
+            }
+            _ => Err(bad("this version knows folders, file://, http:// and https://")),
         }
     }
 
     /// Reads a thing whole, if it is not larger than `limit` bytes.
     pub fn get(&self, path: &str, limit: u64) -> Result<Bytes> {
-        let too_large = || StoreError::TooLarge {
-            path: path.into(),
-            place: self.place.to_string(),
-            limit,
-        };
+        let too_large =
+            || StoreError::TooLarge { path: path.into(), place: self.place.to_string(), limit };
         let reader = self.reader(path, 0)?;
         let size = reader.size().unwrap_or(0);
         if size > limit {
@@ -160,10 +151,7 @@ impl Store {
         let found = found.map_err(|error| self.error(error, prefix))?;
         let mut entries: Vec<Entry> = found
             .into_iter()
-            .map(|meta| Entry {
-                path: meta.location.to_string(),
-                size: meta.size,
-            })
+            .map(|meta| Entry { path: meta.location.to_string(), size: meta.size })
             .collect();
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(entries)
@@ -212,10 +200,7 @@ impl Store {
             .map_err(|error| StoreError::object(error, "the folder", &place))?
             .with_fsync(true)
             .with_automatic_cleanup(true);
-        Ok(Store {
-            place,
-            backend: Backend::Local(Arc::new(local)),
-        })
+        Ok(Store { place, backend: Backend::Local(Arc::new(local)) })
     }
 
     fn put_with(&self, path: &str, bytes: Bytes, mode: PutMode) -> Result<()> {
@@ -228,10 +213,7 @@ impl Store {
     fn writable(&self, doing: &'static str) -> Result<&LocalFileSystem> {
         match &self.backend {
             Backend::Local(local) => Ok(local),
-            Backend::Http(_) => Err(StoreError::ReadOnly {
-                place: self.place.to_string(),
-                doing,
-            }),
+            Backend::Http(_) => Err(StoreError::ReadOnly { place: self.place.to_string(), doing }),
         }
     }
 
@@ -246,10 +228,7 @@ impl Store {
 
 /// Takes only paths that mean the same thing everywhere: relative, without `.` and `..`.
 fn check(path: &str) -> Result<ObjectPath> {
-    let bad = |problem: &str| StoreError::BadPath {
-        path: path.into(),
-        problem: problem.into(),
-    };
+    let bad = |problem: &str| StoreError::BadPath { path: path.into(), problem: problem.into() };
     if path.is_empty() {
         return Err(bad("it is empty"));
     }

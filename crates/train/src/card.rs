@@ -23,13 +23,7 @@ impl Trainer {
         let weights = self.result().to_vec();
         let position = self.position();
         let steps = position.step;
-        let Settings {
-            batch,
-            optimizer,
-            loss,
-            seed,
-            ..
-        } = *self.settings();
+        let Settings { batch, optimizer, loss, seed, .. } = *self.settings();
         let trained = Trained {
             epochs: steps.div_ceil(self.steps_per_epoch()),
             steps,
@@ -42,17 +36,10 @@ impl Trainer {
         let mut metrics = BTreeMap::new();
         if let Some(epoch) = &position.result {
             metrics.insert("train".to_owned(), on_card(epoch.train));
-            metrics.extend(
-                epoch
-                    .validation
-                    .map(|m| ("validation".to_owned(), on_card(m))),
-            );
+            metrics.extend(epoch.validation.map(|m| ("validation".to_owned(), on_card(m))));
         }
         let samples = self.samples();
-        let input = Preprocess {
-            shape: samples.shape.clone(),
-            scale: samples.scale(),
-        };
+        let input = Preprocess { shape: samples.shape.clone(), scale: samples.scale() };
         let card = Card {
             labels: origin.labels,
             data: Some(origin.data),
@@ -61,11 +48,7 @@ impl Trainer {
             weights_sha256: model::weights_sha256(&weights),
             ..Card::new(&origin.name, self.network(), input)
         };
-        Model {
-            graph: self.graph().clone(),
-            weights,
-            card,
-        }
+        Model { graph: self.graph().clone(), weights, card }
     }
 }
 

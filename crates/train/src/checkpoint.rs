@@ -76,11 +76,7 @@ pub struct Checkpoints {
 impl Checkpoints {
     /// Checkpoints in a store of their own. `writer` tells this process from all others.
     pub fn new(store: Store, writer: String, keep: usize) -> Self {
-        Checkpoints {
-            store,
-            writer,
-            keep: keep.max(1),
-        }
+        Checkpoints { store, writer, keep: keep.max(1) }
     }
 
     /// Writes a checkpoint, then deletes all but the newest few.
@@ -95,20 +91,12 @@ impl Checkpoints {
             version: VERSION,
             file: format!("{}.f32", self.writer),
             sha256: hex(&Sha256::digest(&bytes)),
-            arrays: snapshot
-                .arrays
-                .iter()
-                .map(|(name, a)| (name.clone(), a.len()))
-                .collect(),
+            arrays: snapshot.arrays.iter().map(|(name, a)| (name.clone(), a.len())).collect(),
             position: snapshot.position.clone(),
         };
-        self.store
-            .put(&format!("{step}/{}", manifest.file), bytes)?;
+        self.store.put(&format!("{step}/{}", manifest.file), bytes)?;
         let text = serde_json::to_vec_pretty(&manifest).expect("a manifest is plain data");
-        match self
-            .store
-            .put_new(&format!("{step}/{MANIFEST}"), text.clone())
-        {
+        match self.store.put_new(&format!("{step}/{MANIFEST}"), text.clone()) {
             // Somebody got there first, with the same bits if it can be read: every process
             // computes the same step. If it cannot, ours takes its place.
             Err(StoreError::AlreadyExists { .. }) if self.load(step).is_err() => {
@@ -126,10 +114,7 @@ impl Checkpoints {
         for step in self.steps()?.into_iter().rev() {
             match self.load(step) {
                 Ok(snapshot) => {
-                    return Ok(Found {
-                        newest: Some(snapshot),
-                        damaged,
-                    });
+                    return Ok(Found { newest: Some(snapshot), damaged });
                 }
                 // Never finished, so never a checkpoint.
                 Err(Error::Store(StoreError::NotFound { .. })) => {}
@@ -137,51 +122,29 @@ impl Checkpoints {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Found {
-            newest: None,
-            damaged,
-        })
+        Ok(Found { newest: None, damaged })
     }
 
     fn load(&self, step: u64) -> Result<Snapshot, Error> {
-        let wrong = |problem: String| Error::Corrupt {
-            path: format!("checkpoint {step}").into(),
-            problem,
-        };
-        let text = self
-            .store
-            .get(&format!("{step}/{MANIFEST}"), MAX_MANIFEST_BYTES)?;
+        let wrong =
+            |problem: String| Error::Corrupt { path: format!("checkpoint {step}").into(), problem };
+        let text = self.store.get(&format!("{step}/{MANIFEST}"), MAX_MANIFEST_BYTES)?;
         let manifest: Manifest =
             serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
         if manifest.version != VERSION {
-            return Err(wrong(format!(
-                "format {} is not {VERSION}",
-                manifest.version
-            )));
+            return Err(wrong(format!("format {} is not {VERSION}", manifest.version)));
         }
-        let bytes = self
-            .store
-            .get(&format!("{step}/{}", manifest.file), MAX_STATE_BYTES)?;
+        let bytes = self.store.get(&format!("{step}/{}", manifest.file), MAX_STATE_BYTES)?;
         if hex(&Sha256::digest(&bytes)) != manifest.sha256 {
-            return Err(wrong(
-                "its numbers do not have the hash in its manifest".into(),
-            ));
+            return Err(wrong("its numbers do not have the hash in its manifest".into()));
         }
-        let mut values = bytes
-            .chunks_exact(4)
-            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let mut values =
+            bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         let arrays = manifest.arrays.into_iter().map(|(name, len)| {
             let array: Vec<f32> = values.by_ref().take(len).collect();
-            if array.len() == len {
-                Ok((name, array))
-            } else {
-                Err(wrong("it is cut off".into()))
-            }
+            if array.len() == len { Ok((name, array)) } else { Err(wrong("it is cut off".into())) }
         });
-        Ok(Snapshot {
-            arrays: arrays.collect::<Result<_, _>>()?,
-            position: manifest.position,
-        })
+        Ok(Snapshot { arrays: arrays.collect::<Result<_, _>>()?, position: manifest.position })
     }
 
     /// Every step there is a folder for, in order.
@@ -224,19 +187,9 @@ mod tests {
     use super::*;
 
     fn snapshot(step: u64) -> Snapshot {
-        let tally = Tally {
-            loss: 0.1 + 0.2,
-            ..Tally::default()
-        };
-        let position = Position {
-            step,
-            tally,
-            ..Position::default()
-        };
-        let arrays = vec![
-            ("weights".into(), vec![step as f32, -0.0]),
-            ("slot.0".into(), vec![]),
-        ];
+        let tally = Tally { loss: 0.1 + 0.2, ..Tally::default() };
+        let position = Position { step, tally, ..Position::default() };
+        let arrays = vec![("weights".into(), vec![step as f32, -0.0]), ("slot.0".into(), vec![])];
         Snapshot { position, arrays }
     }
 
@@ -268,23 +221,14 @@ mod tests {
         let Found { newest, damaged } = checkpoints.newest().unwrap();
         assert_eq!(newest, Some(snapshot(5)));
         assert_eq!(damaged.len(), 1);
-        assert!(
-            damaged[0].0 == 15 && damaged[0].1.contains("hash"),
-            "{damaged:?}"
-        );
+        assert!(damaged[0].0 == 15 && damaged[0].1.contains("hash"), "{damaged:?}");
 
         // Training goes on from 5: its checkpoints must not lose to the damaged one of 15.
         checkpoints.save(&snapshot(7)).unwrap();
-        let whole = Found {
-            newest: Some(snapshot(7)),
-            damaged: vec![],
-        };
+        let whole = Found { newest: Some(snapshot(7)), damaged: vec![] };
         assert_eq!(checkpoints.newest().unwrap(), whole);
         checkpoints.save(&snapshot(15)).unwrap();
-        let whole = Found {
-            newest: Some(snapshot(15)),
-            damaged: vec![],
-        };
+        let whole = Found { newest: Some(snapshot(15)), damaged: vec![] };
         assert_eq!(checkpoints.newest().unwrap(), whole);
         assert_eq!(checkpoints.steps().unwrap(), [5, 7, 15]);
     }

@@ -17,10 +17,7 @@ enum Source {
 
 impl Clock {
     /// The machine's clock; `elapsed` counts from now.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
     pub fn system() -> Self {
         Clock(Source::System(Instant::now()))
     }
@@ -39,15 +36,10 @@ impl Clock {
     }
 
     /// Milliseconds since 1970, for people and for the event log.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
     pub fn unix_ms(&self) -> u64 {
         let since_1970 = match &self.0 {
-            Source::System(_) => SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .unwrap_or_default(),
+            Source::System(_) => SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
             Source::Manual(_) => self.elapsed(),
         };
         u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
@@ -58,12 +50,7 @@ impl Clock {
     /// # Panics
     /// On the machine's clock.
     pub fn advance(&self, by: Duration) {
-        let Source::Manual(nanos) = &self.0 else {
-            panic!("only a manual clock can be advanced")
-        };
-        nanos.fetch_add(
-            u64::try_from(by.as_nanos()).unwrap_or(u64::MAX),
-            Ordering::SeqCst,
-        );
+        let Source::Manual(nanos) = &self.0 else { panic!("only a manual clock can be advanced") };
+        nanos.fetch_add(u64::try_from(by.as_nanos()).unwrap_or(u64::MAX), Ordering::SeqCst);
     }
 }

@@ -14,25 +14,14 @@ pub fn describe(event: &Event) -> Option<String> {
 /// The same without naming the task, for the task's own log.
 pub fn describe_kind(kind: &Kind) -> Option<String> {
     Some(match kind {
-        Kind::RunStarted {
-            run,
-            resumed: false,
-            ..
-        } => format!("run {run} started"),
-        Kind::RunStarted {
-            run, resumed: true, ..
-        } => format!("run {run} goes on"),
+        Kind::RunStarted { run, resumed: false, .. } => format!("run {run} started"),
+        Kind::RunStarted { run, resumed: true, .. } => format!("run {run} goes on"),
         Kind::TaskStarted { process: 0, .. } => "started".into(),
         Kind::TaskStarted { process, pid } => {
             format!("started again (process {process}, pid {pid})")
         }
         Kind::Fetching { file, bytes, total } => fetching(file, *bytes, *total),
-        Kind::Prepared {
-            train,
-            validation,
-            test,
-            ..
-        } => {
+        Kind::Prepared { train, validation, test, .. } => {
             format!("{train} samples to train, {validation} to validate, {test} to test")
         }
         Kind::Resumed { step } => format!("goes on after step {step}"),
@@ -44,12 +33,7 @@ pub fn describe_kind(kind: &Kind) -> Option<String> {
         }
         Kind::EarlyStop { reason, .. } => reason.clone(),
         Kind::Published(published) => published_line(published),
-        Kind::Evaluated {
-            split,
-            metrics,
-            samples,
-            ..
-        } => {
+        Kind::Evaluated { split, metrics, samples, .. } => {
             format!("{split}: {} on {samples} samples", pair(metrics))
         }
         Kind::TaskRestarted { reason } => format!("{reason}; starting it again"),
@@ -86,11 +70,7 @@ pub fn bytes(count: u64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 {
-        format!("{count} B")
-    } else {
-        format!("{value:.1} {}", UNITS[unit])
-    }
+    if unit == 0 { format!("{count} B") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
 fn pair(metrics: &Metrics) -> String {
@@ -118,14 +98,9 @@ fn progress_line(p: &Progress) -> String {
 }
 
 fn epoch_line(epoch: &Epoch) -> String {
-    let validation = epoch
-        .validation
-        .map_or(String::new(), |m| format!("; validation {}", pair(&m)));
-    format!(
-        "epoch {} ended: {}{validation}",
-        epoch.epoch,
-        pair(&epoch.train)
-    )
+    let validation =
+        epoch.validation.map_or(String::new(), |m| format!("; validation {}", pair(&m)));
+    format!("epoch {} ended: {}{validation}", epoch.epoch, pair(&epoch.train))
 }
 
 fn published_line(published: &Published) -> String {
@@ -144,13 +119,7 @@ mod tests {
 
     #[test]
     fn times_and_sizes_as_people_write_them() {
-        assert_eq!(
-            [3.21, 12.4, 80.0, 7500.0].map(duration),
-            ["3.2 s", "12 s", "1m 20s", "2h 05m"]
-        );
-        assert_eq!(
-            [512, 1 << 20, 3 << 29].map(bytes),
-            ["512 B", "1.0 MiB", "1.5 GiB"]
-        );
+        assert_eq!([3.21, 12.4, 80.0, 7500.0].map(duration), ["3.2 s", "12 s", "1m 20s", "2h 05m"]);
+        assert_eq!([512, 1 << 20, 3 << 29].map(bytes), ["512 B", "1.0 MiB", "1.5 GiB"]);
     }
 }

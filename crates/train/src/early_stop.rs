@@ -41,10 +41,7 @@ impl Watch {
             (Monitor::Accuracy | Monitor::ValAccuracy, Some((best, _))) => value - best,
         };
         if gain > rule.min_delta {
-            *self = Watch {
-                best: Some((value, epoch.epoch)),
-                waited: 0,
-            };
+            *self = Watch { best: Some((value, epoch.epoch)), waited: 0 };
             return Verdict::Better;
         }
         self.waited += 1;
@@ -86,27 +83,16 @@ mod tests {
         };
         let mut watch = Watch::default();
         let mut after = |epoch, loss| {
-            let metrics = Metrics {
-                loss,
-                accuracy: 0.5,
-            };
+            let metrics = Metrics { loss, accuracy: 0.5 };
             let validation = Some(metrics);
-            let epoch = Epoch {
-                epoch,
-                step: 0,
-                train: metrics,
-                validation,
-                learning_rate: 0.1,
-            };
+            let epoch = Epoch { epoch, step: 0, train: metrics, validation, learning_rate: 0.1 };
             watch.decide(&rule, &epoch)
         };
         assert_eq!(after(1, 1.0), Verdict::Better);
         assert_eq!(after(2, 0.95), Verdict::GoOn); // Better, but by less than min_delta.
         assert_eq!(after(3, 0.8), Verdict::Better);
         assert_eq!(after(4, 0.9), Verdict::GoOn);
-        let Verdict::Stop { reason } = after(5, 0.8) else {
-            panic!("patience was at its end")
-        };
+        let Verdict::Stop { reason } = after(5, 0.8) else { panic!("patience was at its end") };
         assert!(reason.contains("0.8000 (epoch 3) for 2 epochs"), "{reason}");
     }
 }

@@ -58,9 +58,6 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn io(path: &Path, error: std::io::Error) -> Self {
-        Error::Io {
-            path: path.into(),
-            error,
-        }
+        Error::Io { path: path.into(), error }
     }
 }

@@ -25,12 +25,8 @@ impl EventLog {
     /// dropped. Returns the events so far too.
     pub fn open(path: &Path, clock: Clock) -> Result<(Self, Vec<Event>), Error> {
         let at = |error| Error::io(path, error);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(path)
-            .map_err(at)?;
+        let mut file =
+            OpenOptions::new().read(true).append(true).create(true).open(path).map_err(at)?;
         let bytes = read_bytes(&mut file, path)?;
         let whole = whole_lines(&bytes);
         if whole < bytes.len() {
@@ -39,15 +35,7 @@ impl EventLog {
         file.seek(SeekFrom::End(0)).map_err(at)?;
         let events = parse(&bytes[..whole], path)?;
         let next_seq = events.last().map_or(0, |event| event.seq + 1);
-        Ok((
-            EventLog {
-                file,
-                path: path.into(),
-                next_seq,
-                clock,
-            },
-            events,
-        ))
+        Ok((EventLog { file, path: path.into(), next_seq, clock }, events))
     }
 
     /// Appends one event. Events that decide what a later driver does are synced to the disk.
@@ -63,11 +51,7 @@ impl EventLog {
         line.push('\n');
         let write = |file: &mut File| {
             file.write_all(line.as_bytes())?;
-            if decides(&event.kind) {
-                file.sync_data()
-            } else {
-                Ok(())
-            }
+            if decides(&event.kind) { file.sync_data() } else { Ok(()) }
         };
         write(&mut self.file).map_err(|error| Error::io(&self.path, error))?;
         self.next_seq += 1;
@@ -88,34 +72,21 @@ pub fn read_events(path: &Path) -> Result<Vec<Event>, Error> {
 
 fn read_bytes(file: &mut File, path: &Path) -> Result<Vec<u8>, Error> {
     let mut bytes = vec![];
-    file.take(MAX_LOG_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| Error::io(path, error))?;
+    file.take(MAX_LOG_BYTES + 1).read_to_end(&mut bytes).map_err(|error| Error::io(path, error))?;
     if bytes.len() as u64 > MAX_LOG_BYTES {
-        return Err(Error::Corrupt {
-            path: path.into(),
-            problem: "it is over 1 GiB".into(),
-        });
+        return Err(Error::Corrupt { path: path.into(), problem: "it is over 1 GiB".into() });
     }
     Ok(bytes)
 }
 
 /// How many bytes are whole lines. A crash may cut a line anywhere, within a character too.
 fn whole_lines(bytes: &[u8]) -> usize {
-    bytes
-        .iter()
-        .rposition(|&byte| byte == b'\n')
-        .map_or(0, |end| end + 1)
+    bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1)
 }
 
 fn parse(bytes: &[u8], path: &Path) -> Result<Vec<Event>, Error> {
-    let lines = bytes
-        .split(|&byte| byte == b'\n')
-        .filter(|line| !line.is_empty());
-    lines
-        .enumerate()
-        .map(|(number, line)| parse_line(number, line, path))
-        .collect()
+    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    lines.enumerate().map(|(number, line)| parse_line(number, line, path)).collect()
 }
 
 fn parse_line(number: usize, line: &[u8], path: &Path) -> Result<Event, Error> {
@@ -128,9 +99,9 @@ fn parse_line(number: usize, line: &[u8], path: &Path) -> Result<Event, Error> {
         v: u32,
     }
     match serde_json::from_slice(line) {
-        Ok(Version { v }) if v > VERSION => Err(wrong(format!(
-            "is of version {v}: use the newer trainyard that wrote it"
-        ))),
+        Ok(Version { v }) if v > VERSION => {
+            Err(wrong(format!("is of version {v}: use the newer trainyard that wrote it")))
+        }
         _ => serde_json::from_slice(line)
             .map_err(|error| wrong(format!("is not an event of version {VERSION}: {error}"))),
     }
@@ -138,10 +109,7 @@ fn parse_line(number: usize, line: &[u8], path: &Path) -> Result<Event, Error> {
 
 /// Whether a driver that takes the run up again acts on this event.
 fn decides(kind: &Kind) -> bool {
-    !matches!(
-        kind,
-        Kind::Progress(_) | Kind::Fetching { .. } | Kind::Checkpoint { .. }
-    )
+    !matches!(kind, Kind::Progress(_) | Kind::Fetching { .. } | Kind::Checkpoint { .. })
 }
 
 #[cfg(test)]
@@ -154,8 +122,7 @@ mod tests {
         let path = folder.path().join("events.jsonl");
         let (mut log, events) = EventLog::open(&path, Clock::manual()).unwrap();
         assert!(events.is_empty());
-        log.append(Some("train"), Kind::Resumed { step: 3 })
-            .unwrap();
+        log.append(Some("train"), Kind::Resumed { step: 3 }).unwrap();
         log.append(None, Kind::RunDone {}).unwrap();
         let mut text = std::fs::read_to_string(&path).unwrap();
         text.push_str("{\"v\":1,\"seq\":2,\"reason\":\"\u{e9}");

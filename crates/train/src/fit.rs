@@ -81,11 +81,7 @@ struct Pace {
 impl Pace {
     fn new(now: Duration, trainer: &Trainer) -> Self {
         let Position { step, seconds, .. } = *trainer.position();
-        Pace {
-            began: now,
-            before: seconds,
-            told: (now, step),
-        }
+        Pace { began: now, before: seconds, told: (now, step) }
     }
 
     fn seconds(&self, now: Duration) -> f64 {

@@ -18,12 +18,7 @@ pub fn session(model: &Model, batch: usize, cpu: Cpu) -> Result<Session, Error> 
 /// Loss and accuracy of a model over all samples. Bytes are scaled as the model's card says.
 pub fn measure(model: &Model, samples: &Samples, batch: usize, cpu: Cpu) -> Result<Metrics, Error> {
     check_fit(&model.graph, samples)?;
-    evaluate(
-        &mut session(model, batch, cpu)?,
-        samples,
-        model.card.input.scale,
-        batch,
-    )
+    evaluate(&mut session(model, batch, cpu)?, samples, model.card.input.scale, batch)
 }
 
 /// The same for a session in the middle of its training.
@@ -39,14 +34,8 @@ pub(crate) fn evaluate(
         let x = input(samples.rows(range.clone()), scale);
         tally.count(&session.evaluate(x, &samples.y[range]));
     }
-    let metrics = tally
-        .metrics()
-        .ok_or_else(|| Error::Orders("there are no samples".into()))?;
-    if metrics.loss.is_finite() {
-        Ok(metrics)
-    } else {
-        Err(Error::NotANumber)
-    }
+    let metrics = tally.metrics().ok_or_else(|| Error::Orders("there are no samples".into()))?;
+    if metrics.loss.is_finite() { Ok(metrics) } else { Err(Error::NotANumber) }
 }
 
 /// Samples as the engine takes them: bytes are scaled, floats are taken as they are.

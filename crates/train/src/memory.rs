@@ -23,11 +23,7 @@ pub fn worker_bytes(train: &Train, network: &Network, facts: &Facts) -> Result<u
     let arena = network.graph.parameter_count() as u64 * 4;
     let slots =
         engine::Optimizer::memory(settings.optimizer, network.graph.parameter_count()) as u64;
-    let best = if train.early_stop.is_some_and(|rule| rule.restore_best) {
-        arena
-    } else {
-        0
-    };
+    let best = if train.early_stop.is_some_and(|rule| rule.restore_best) { arena } else { 0 };
     // One snapshot is being taken, one waits, one is being written, as numbers and as bytes.
     let snapshots = 4 * (arena + slots + best);
     let shard = facts.train.div_ceil(train.workers);

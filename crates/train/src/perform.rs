@@ -48,11 +48,9 @@ pub fn perform(orders: &Orders, mut context: Context<'_>) -> Result<Performed, E
     match &orders.task.role {
         Role::Prepare(prepare) => roles::prepare(orders, prepare, &mut context),
         Role::Worker { train, data } => roles::worker(orders, train, data, &mut context),
-        Role::Evaluate {
-            evaluate,
-            model,
-            data,
-        } => roles::evaluate(orders, evaluate, (model, data), &mut context),
+        Role::Evaluate { evaluate, model, data } => {
+            roles::evaluate(orders, evaluate, (model, data), &mut context)
+        }
     }
 }
 
@@ -61,10 +59,7 @@ impl Surroundings {
     /// to another, means the best it has: the results are the same.
     pub fn isa(&self) -> Isa {
         let named = |isa: &Isa| self.isa.as_deref() == Some(isa.name());
-        Isa::available()
-            .into_iter()
-            .find(named)
-            .unwrap_or_else(Isa::detect)
+        Isa::available().into_iter().find(named).unwrap_or_else(Isa::detect)
     }
 }
 

@@ -72,23 +72,11 @@ impl Report {
             run: run.to_owned(),
             state: standing.state,
             reason: standing.reason.clone(),
-            newest: newest
-                .or(models.values().next())
-                .cloned()
-                .unwrap_or_default(),
+            newest: newest.or(models.values().next()).cloned().unwrap_or_default(),
             seconds: standing.seconds(),
-            peak_rss_bytes: standing
-                .tasks
-                .values()
-                .map(|t| t.peak_rss_bytes)
-                .max()
-                .unwrap_or(0),
+            peak_rss_bytes: standing.tasks.values().map(|t| t.peak_rss_bytes).max().unwrap_or(0),
             workers,
-            models: if models.len() > 1 {
-                models
-            } else {
-                BTreeMap::new()
-            },
+            models: if models.len() > 1 { models } else { BTreeMap::new() },
         }
     }
 }
@@ -97,11 +85,7 @@ impl ModelReport {
     fn of(folder: &Path, standing: &ModelStanding) -> Self {
         let published = standing.published.as_ref();
         let of_model = |epoch: &&Epoch| published.is_some_and(|model| model.epoch == epoch.epoch);
-        let epoch = standing
-            .epochs
-            .iter()
-            .find(of_model)
-            .or(standing.epochs.last());
+        let epoch = standing.epochs.iter().find(of_model).or(standing.epochs.last());
         let measured = |split: &str| standing.evaluated.get(split).copied();
         ModelReport {
             model: published.map(|model| folder.join(&model.path).display().to_string()),

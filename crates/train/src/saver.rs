@@ -26,11 +26,7 @@ impl Saver {
                 }
             }
         });
-        Saver {
-            orders: Some(orders),
-            written,
-            thread: Some(thread),
-        }
+        Saver { orders: Some(orders), written, thread: Some(thread) }
     }
 
     /// Has a snapshot written soon. Waits only when two others are on their way.

@@ -34,9 +34,7 @@ impl Settings {
         Settings {
             loss: train.loss.unwrap_or(network.loss),
             optimizer,
-            rate: train
-                .learning_rate
-                .unwrap_or_else(|| optimizer.learning_rate()),
+            rate: train.learning_rate.unwrap_or_else(|| optimizer.learning_rate()),
             schedule: train.schedule.clone(),
             clip: train.clip,
             early_stop: train.early_stop,

@@ -117,11 +117,7 @@ impl Standing {
             Kind::RunStarted { .. } => {
                 self.state = State::Running;
                 self.reason = None;
-                for task in self
-                    .tasks
-                    .values_mut()
-                    .filter(|task| task.state != State::Done)
-                {
+                for task in self.tasks.values_mut().filter(|task| task.state != State::Done) {
                     task.state = State::Waiting;
                     task.reason = None;
                 }
@@ -171,11 +167,7 @@ impl Standing {
         match kind {
             Kind::Progress(progress) => {
                 // After a resume some steps are told of again.
-                while model
-                    .curve
-                    .last()
-                    .is_some_and(|&(step, _)| step >= progress.step)
-                {
+                while model.curve.last().is_some_and(|&(step, _)| step >= progress.step) {
                     model.curve.pop();
                 }
                 model.curve.push((progress.step, progress.metrics.loss));
@@ -214,55 +206,24 @@ mod tests {
     use super::*;
 
     fn event(ms: u64, task: Option<&str>, kind: Kind) -> Event {
-        Event {
-            v: 1,
-            seq: 0,
-            ms,
-            task: task.map(str::to_owned),
-            kind,
-        }
+        Event { v: 1, seq: 0, ms, task: task.map(str::to_owned), kind }
     }
 
     fn started(ms: u64, resumed: bool) -> Event {
         let (run, trainyard) = ("mnist-1".into(), "0.1.0".into());
-        event(
-            ms,
-            None,
-            Kind::RunStarted {
-                run,
-                trainyard,
-                resumed,
-            },
-        )
+        event(ms, None, Kind::RunStarted { run, trainyard, resumed })
     }
 
     #[test]
     fn time_without_a_driver_does_not_count_and_undone_tasks_wait_again() {
-        let done = Kind::TaskDone {
-            seconds: 1.0,
-            peak_rss_bytes: 5,
-        };
+        let done = Kind::TaskDone { seconds: 1.0, peak_rss_bytes: 5 };
         let mut standing = Standing::of(&[
             started(1_000, false),
-            event(
-                1_000,
-                Some("prepare"),
-                Kind::TaskStarted { process: 0, pid: 1 },
-            ),
+            event(1_000, Some("prepare"), Kind::TaskStarted { process: 0, pid: 1 }),
             event(2_000, Some("prepare"), done),
-            event(
-                2_500,
-                Some("train"),
-                Kind::TaskStarted { process: 0, pid: 2 },
-            ),
+            event(2_500, Some("train"), Kind::TaskStarted { process: 0, pid: 2 }),
             event(3_000, Some("train"), Kind::TaskStopped { saved: true }),
-            event(
-                3_000,
-                None,
-                Kind::RunStopped {
-                    reason: "asked to".into(),
-                },
-            ),
+            event(3_000, None, Kind::RunStopped { reason: "asked to".into() }),
         ]);
         assert_eq!((standing.state, standing.seconds()), (State::Stopped, 2.0));
         standing.take(&started(90_000, true));
@@ -274,25 +235,13 @@ mod tests {
 
     #[test]
     fn an_epoch_computed_again_replaces_the_first() {
-        let metrics = Metrics {
-            loss: 1.0,
-            accuracy: 0.1,
-        };
-        let epoch = |epoch| Epoch {
-            epoch,
-            step: 0,
-            train: metrics,
-            validation: None,
-            learning_rate: 0.1,
-        };
+        let metrics = Metrics { loss: 1.0, accuracy: 0.1 };
+        let epoch =
+            |epoch| Epoch { epoch, step: 0, train: metrics, validation: None, learning_rate: 0.1 };
         let events = [1, 2, 1, 2, 3].map(|n| event(0, Some("train"), Kind::Epoch(epoch(n))));
         let standing = Standing::of(&events);
         assert_eq!(
-            standing.models["train"]
-                .epochs
-                .iter()
-                .map(|e| e.epoch)
-                .collect::<Vec<_>>(),
+            standing.models["train"].epochs.iter().map(|e| e.epoch).collect::<Vec<_>>(),
             [1, 2, 3]
         );
     }

@@ -27,9 +27,7 @@ impl Tally {
     /// Means over the samples, if there were any.
     pub fn metrics(&self) -> Option<Metrics> {
         let samples = self.samples as f64;
-        (self.samples > 0).then(|| Metrics {
-            loss: self.loss / samples,
-            accuracy: self.correct as f64 / samples,
-        })
+        (self.samples > 0)
+            .then(|| Metrics { loss: self.loss / samples, accuracy: self.correct as f64 / samples })
     }
 }

@@ -49,17 +49,8 @@ pub struct Material {
 impl Trainer {
     /// At the very beginning.
     pub fn new(material: Material, settings: Settings, cpu: Cpu) -> Result<Self, Error> {
-        let Material {
-            network,
-            samples,
-            validation,
-            weights,
-        } = material;
-        let Network {
-            name: network,
-            graph,
-            ..
-        } = network;
+        let Material { network, samples, validation, weights } = material;
+        let Network { name: network, graph, .. } = network;
         check_fit(&graph, &samples)?;
         let program = Program::training(&graph, settings.loss, settings.batch)?;
         let mut session = Session::new(program, cpu);
@@ -88,33 +79,19 @@ impl Trainer {
     pub fn step(&mut self) -> Result<Option<Epoch>, Error> {
         let step = self.position.step;
         let batch = self.batches.next()?;
-        let noise = Noise {
-            seed: self.settings.seed,
-            rank: RANK,
-            step,
-        };
-        let outcome = self
-            .session
-            .gradient(input(batch.x, self.samples.scale()), batch.y, noise);
+        let noise = Noise { seed: self.settings.seed, rank: RANK, step };
+        let outcome = self.session.gradient(input(batch.x, self.samples.scale()), batch.y, noise);
         if !outcome.loss.is_finite() {
-            return Err(Error::Diverged {
-                step,
-                loss: outcome.loss,
-            });
+            return Err(Error::Diverged { step, loss: outcome.loss });
         }
         let rate = self.rate(step);
-        self.session
-            .update(&mut self.optimizer, rate, self.settings.clip);
+        self.session.update(&mut self.optimizer, rate, self.settings.clip);
         self.position.step += 1;
         self.position.tally.count(&outcome);
         self.recent.count(&outcome);
         self.position.ended = self.position.step >= self.steps();
         let epoch_ends = self.position.step.is_multiple_of(self.steps_per_epoch());
-        if epoch_ends || self.position.ended {
-            self.end_epoch().map(Some)
-        } else {
-            Ok(None)
-        }
+        if epoch_ends || self.position.ended { self.end_epoch().map(Some) } else { Ok(None) }
     }
 
     /// Where training stands.
@@ -167,11 +144,7 @@ impl Trainer {
     /// The weights that would be published now: those of the best epoch where early stopping keeps
     /// them, else the last.
     pub(crate) fn result(&self) -> &[f32] {
-        if self.best.is_empty() {
-            self.session.weights()
-        } else {
-            &self.best
-        }
+        if self.best.is_empty() { self.session.weights() } else { &self.best }
     }
 
     /// The network's name.
@@ -205,10 +178,7 @@ impl Trainer {
         let slots = self.optimizer.slots().iter().enumerate();
         arrays.extend(slots.map(|(i, slot)| (format!("slot.{i}"), slot.to_vec())));
         arrays.push(("best".to_owned(), self.best.clone()));
-        Snapshot {
-            position: self.position.clone(),
-            arrays,
-        }
+        Snapshot { position: self.position.clone(), arrays }
     }
 
     /// Goes on from a snapshot.
@@ -238,24 +208,14 @@ impl Trainer {
     }
 
     fn rate(&self, step: u64) -> f32 {
-        rate(
-            &self.settings.schedule,
-            self.settings.rate,
-            step,
-            self.steps(),
-        )
+        rate(&self.settings.schedule, self.settings.rate, step, self.steps())
     }
 
     fn end_epoch(&mut self) -> Result<Epoch, Error> {
         let validation = match &self.validation {
             Some(samples) => {
                 let batch = self.settings.batch;
-                Some(evaluate(
-                    &mut self.session,
-                    samples,
-                    samples.scale(),
-                    batch,
-                )?)
+                Some(evaluate(&mut self.session, samples, samples.scale(), batch)?)
             }
             None => None,
         };
@@ -268,11 +228,7 @@ impl Trainer {
             validation,
             learning_rate: f64::from(self.rate(step - 1)),
         };
-        if !self
-            .settings
-            .early_stop
-            .is_some_and(|rule| rule.restore_best)
-        {
+        if !self.settings.early_stop.is_some_and(|rule| rule.restore_best) {
             self.position.result = Some(epoch.clone());
         }
         Ok(epoch)
@@ -280,11 +236,6 @@ impl Trainer {
 }
 
 fn batches(samples: &Arc<Samples>, settings: &Settings, start: u64) -> Batches {
-    let order = Order {
-        seed: settings.seed,
-        rank: RANK,
-        batch: settings.batch,
-        start,
-    };
+    let order = Order { seed: settings.seed, rank: RANK, batch: settings.batch, start };
     Batches::new(samples.clone(), order)
 }

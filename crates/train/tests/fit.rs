@@ -18,22 +18,13 @@ const STEPS: u64 = 40;
 
 fn trainer(train: impl FnOnce(&mut Train)) -> Trainer {
     let model = spec::Model::parse("mnist-mlp").unwrap();
-    let mut settings = Train {
-        batch: 8,
-        length: Length::Steps(STEPS),
-        ..Train::new(model)
-    };
+    let mut settings = Train { batch: 8, length: Length::Steps(STEPS), ..Train::new(model) };
     train(&mut settings);
     let samples = Samples::synthetic(&[28, 28, 1], 10, 100, 1);
     let network = model::network(&settings.model, &samples.shape, samples.classes).unwrap();
     let settings = Settings::of(&settings, &network, 3);
     let validation = Some(Samples::synthetic(&[28, 28, 1], 10, 20, 2));
-    let material = Material {
-        network,
-        samples,
-        validation,
-        weights: None,
-    };
+    let material = Material { network, samples, validation, weights: None };
     Trainer::new(material, settings, Cpu::new(1, Isa::detect())).unwrap()
 }
 
@@ -45,26 +36,12 @@ fn run(
 ) -> Result<Ending, train::Error> {
     let (clock, stop) = (Clock::manual(), AtomicBool::new(false));
     let mut voice = |kind: Kind| told(&kind, &clock, &stop);
-    fit(
-        trainer,
-        &mut Context {
-            clock: &clock,
-            stop: &stop,
-            voice: &mut voice,
-        },
-        saver,
-    )
+    fit(trainer, &mut Context { clock: &clock, stop: &stop, voice: &mut voice }, saver)
 }
 
 fn weights(trainer: &Trainer) -> Vec<f32> {
     let data = model::DataFacts::default();
-    trainer
-        .model(Origin {
-            name: "test".into(),
-            data,
-            labels: vec![],
-        })
-        .weights
+    trainer.model(Origin { name: "test".into(), data, labels: vec![] }).weights
 }
 
 #[test]
@@ -84,20 +61,14 @@ fn a_loop_that_is_asked_to_leave_goes_on_elsewhere_to_the_same_bits() {
     let mut first = trainer(|_| {});
     let saver = Saver::new(checkpoints());
     let mut steps = vec![];
-    let ending = run(
-        &mut first,
-        Some((saver, Duration::from_secs(10))),
-        |kind, _, stop| {
-            match kind {
-                // Progress is told after every step here, the first of which is step 1.
-                Kind::Progress(progress) if progress.step == 20 => {
-                    stop.store(true, Ordering::Relaxed)
-                }
-                Kind::Checkpoint { step } => steps.push(*step),
-                _ => {}
-            }
-        },
-    );
+    let ending = run(&mut first, Some((saver, Duration::from_secs(10))), |kind, _, stop| {
+        match kind {
+            // Progress is told after every step here, the first of which is step 1.
+            Kind::Progress(progress) if progress.step == 20 => stop.store(true, Ordering::Relaxed),
+            Kind::Checkpoint { step } => steps.push(*step),
+            _ => {}
+        }
+    });
     assert_eq!(ending.unwrap(), Ending::Stopped);
     assert_eq!(steps, [13, 21]);
 
@@ -113,10 +84,7 @@ fn a_loop_that_is_asked_to_leave_goes_on_elsewhere_to_the_same_bits() {
     });
     assert_eq!(ending.unwrap(), Ending::Finished);
     assert_eq!(rest, epochs[1..]);
-    assert!(
-        weights(&second) == weights(&undisturbed),
-        "other bits after a resume"
-    );
+    assert!(weights(&second) == weights(&undisturbed), "other bits after a resume");
 }
 
 #[test]
@@ -142,10 +110,7 @@ fn a_checkpoint_of_another_network_is_refused() {
     let other = trainer(|train| train.model = spec::Model::parse("mnist-cnn").unwrap());
     let snapshot: Snapshot = other.snapshot();
     let error = trainer(|_| {}).restore(snapshot).unwrap_err().to_string();
-    assert!(
-        error.contains("another network") && error.contains("--fresh"),
-        "{error}"
-    );
+    assert!(error.contains("another network") && error.contains("--fresh"), "{error}");
 }
 
 #[test]
@@ -156,13 +121,8 @@ fn weights_that_leave_the_numbers_are_an_error_wherever_it_shows() {
         train.optimizer = Some(spec::Optimizer::Sgd(spec::Sgd::default()));
         train.learning_rate = Some(f32::MAX);
     });
-    let error = run(&mut trainer, None, |_, _, _| {})
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("diverged") && error.contains("learning_rate"),
-        "{error}"
-    );
+    let error = run(&mut trainer, None, |_, _, _| {}).unwrap_err().to_string();
+    assert!(error.contains("diverged") && error.contains("learning_rate"), "{error}");
 }
 
 #[test]
@@ -173,16 +133,8 @@ fn data_of_another_shape_is_refused() {
     let network = model::network(&settings.model, &samples.shape, samples.classes).unwrap();
     let settings = Settings::of(&settings, &network, 3);
     let samples = Samples::synthetic(&[14, 14, 1], 10, 100, 1);
-    let material = Material {
-        network,
-        samples,
-        validation: None,
-        weights: None,
-    };
+    let material = Material { network, samples, validation: None, weights: None };
     let refused = Trainer::new(material, settings, Cpu::new(1, Isa::detect()));
     let error = refused.err().unwrap().to_string();
-    assert!(
-        error.contains("[28, 28, 1]") && error.contains("[14, 14, 1]"),
-        "{error}"
-    );
+    assert!(error.contains("[28, 28, 1]") && error.contains("[14, 14, 1]"), "{error}");
 }

@@ -22,10 +22,7 @@ pub(super) fn help() -> Result<Page> {
         let answer = ask(&binary, &[verb])?;
         write!(text, "\n## trainyard {verb}\n\n```text\n{answer}\n```\n")?;
     }
-    Ok(Page {
-        path: "docs/reference/cli.md",
-        text,
-    })
+    Ok(Page { path: "docs/reference/cli.md", text })
 }
 
 /// Builds the binary as tests build it, so that nothing is compiled twice.
@@ -50,11 +47,7 @@ fn ask(binary: &Path, verb: &[&str]) -> Result<String> {
         .stdin(Stdio::null())
         .output()
         .with_context(|| format!("cannot run {}", binary.display()))?;
-    ensure!(
-        output.status.success(),
-        "`trainyard {} --help` fails",
-        verb.join(" ")
-    );
+    ensure!(output.status.success(), "`trainyard {} --help` fails", verb.join(" "));
     let answer = String::from_utf8(output.stdout)?;
     let lines: Vec<&str> = answer.trim().lines().map(str::trim_end).collect();
     Ok(lines.join("\n"))
@@ -62,10 +55,7 @@ fn ask(binary: &Path, verb: &[&str]) -> Result<String> {
 
 /// The verbs in an overview: the first word of each entry under `Commands:`.
 fn verbs(overview: &str) -> Vec<&str> {
-    let entries = overview
-        .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1);
+    let entries = overview.lines().skip_while(|line| *line != "Commands:").skip(1);
     let entries = entries.take_while(|line| !line.is_empty());
     let entries = entries.filter_map(|line| line.strip_prefix("  "));
     let words = entries.filter(|entry| !entry.starts_with(' '));

@@ -21,11 +21,8 @@ fn common<'a>(a: impl Iterator<Item = &'a &'a str>, b: impl Iterator<Item = &'a 
 }
 
 fn shown(sign: char, lines: &[&str]) -> Vec<String> {
-    let mut shown: Vec<String> = lines
-        .iter()
-        .take(SHOWN)
-        .map(|line| format!("{sign} {line}"))
-        .collect();
+    let mut shown: Vec<String> =
+        lines.iter().take(SHOWN).map(|line| format!("{sign} {line}")).collect();
     if lines.len() > SHOWN {
         shown.push(format!("{sign} … and {} more lines", lines.len() - SHOWN));
     }

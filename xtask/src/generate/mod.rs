@@ -41,10 +41,7 @@ pub(crate) fn generate(mode: Mode) -> Result<bool> {
             Mode::Write => write(&file, &page)?,
             Mode::Check => {
                 all_well = false;
-                say(&format!(
-                    "{} is out of date; run `cargo xtask generate`",
-                    page.path
-                ));
+                say(&format!("{} is out of date; run `cargo xtask generate`", page.path));
                 say(&difference::difference(&old, &page.text));
             }
         }

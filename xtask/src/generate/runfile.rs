@@ -7,15 +7,9 @@ use super::Page;
 pub(super) fn schema() -> Result<Page> {
     let mut text = serde_json::to_string_pretty(&spec::schema())?;
     text.push('\n');
-    Ok(Page {
-        path: "docs/reference/runfile.schema.json",
-        text,
-    })
+    Ok(Page { path: "docs/reference/runfile.schema.json", text })
 }
 
 pub(super) fn reference() -> Page {
-    Page {
-        path: "docs/reference/runfile.md",
-        text: spec::reference(),
-    }
+    Page { path: "docs/reference/runfile.md", text: spec::reference() }
 }

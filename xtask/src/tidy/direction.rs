@@ -14,19 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("data", &["random", "spec", "store"]),
     ("model", &["random", "spec", "store"]),
     ("engine", &["model", "random", "spec"]),
-    (
-        "train",
-        &[
-            "collective",
-            "data",
-            "engine",
-            "model",
-            "plan",
-            "random",
-            "spec",
-            "store",
-        ],
-    ),
+    ("train", &["collective", "data", "engine", "model", "plan", "random", "spec", "store"]),
     ("serve", &["engine", "model", "spec", "store"]),
     ("exec", &["plan", "spec", "store", "train"]),
     ("cli", ALL),
@@ -56,10 +44,7 @@ fn check_package(package: &Package) -> Vec<Finding> {
         let problem = "a crate nobody placed; say in xtask/src/tidy/direction.rs what it may use";
         return vec![Finding::error(&package.name, problem)];
     };
-    let forbidden = package
-        .uses
-        .iter()
-        .filter(|used| !allowed.contains(&used.as_str()));
+    let forbidden = package.uses.iter().filter(|used| !allowed.contains(&used.as_str()));
     let finding = |used: &String| {
         let problem = format!("it may not use {used}; allowed: {}", allowed.join(", "));
         Finding::error(&package.name, problem)
@@ -73,12 +58,7 @@ mod tests {
 
     fn findings(name: &str, uses: &[&str]) -> usize {
         let uses = uses.iter().map(ToString::to_string).collect();
-        check_package(&Package {
-            name: name.into(),
-            uses,
-            roots: vec![],
-        })
-        .len()
+        check_package(&Package { name: name.into(), uses, roots: vec![] }).len()
     }
 
     #[test]

@@ -4,25 +4,18 @@ use super::{Finding, lines};
 use crate::tree::{Tree, extension};
 
 /// Written in two parts, so that this file does not find itself.
-const STUBS: [&str; 3] = [
-    concat!("todo", "!("),
-    concat!("unimplemented", "!("),
-    concat!("dbg", "!("),
-];
+const STUBS: [&str; 3] =
+    [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("dbg", "!(")];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let rust = tree.texts().filter(|(path, _)| extension(path) == "rs");
-    rust.flat_map(|(path, text)| check_file(path, text))
-        .collect()
+    rust.flat_map(|(path, text)| check_file(path, text)).collect()
 }
 
 fn check_file(path: &str, text: &str) -> Vec<Finding> {
     let finding = |(place, line): (String, &str)| {
         let stub = STUBS.iter().find(|stub| line.contains(*stub))?;
-        Some(Finding::error(
-            place,
-            format!("`{stub}…)` is left; finish it or leave it out"),
-        ))
+        Some(Finding::error(place, format!("`{stub}…)` is left; finish it or leave it out")))
     };
     lines(path, text).filter_map(finding).collect()
 }

@@ -8,9 +8,7 @@ use crate::tree::{Tree, extension};
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let pages = tree.texts().filter(|(path, _)| extension(path) == "md");
     let exists = |path: &Path| tree.root.join(path).exists();
-    pages
-        .flat_map(|(path, text)| check_page(path, text, &exists))
-        .collect()
+    pages.flat_map(|(path, text)| check_page(path, text, &exists)).collect()
 }
 
 fn check_page(page: &str, text: &str, exists: &dyn Fn(&Path) -> bool) -> Vec<Finding> {
@@ -26,10 +24,7 @@ fn check_page(page: &str, text: &str, exists: &dyn Fn(&Path) -> bool) -> Vec<Fin
         for link in links(line) {
             let target = resolve(page, link);
             if !target.as_deref().is_none_or(exists) {
-                findings.push(Finding::error(
-                    &place,
-                    format!("the link `{link}` leads nowhere"),
-                ));
+                findings.push(Finding::error(&place, format!("the link `{link}` leads nowhere")));
             }
         }
     }
@@ -41,12 +36,8 @@ fn links(line: &str) -> Vec<&str> {
     let prose = line.split('`').step_by(2);
     let inline = prose.flat_map(|part| part.split("](").skip(1));
     let inline = inline.filter_map(|rest| rest.split([')', ' ']).next());
-    let named = line
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once("]: "));
-    inline
-        .chain(named.map(|(_, target)| target.trim()))
-        .collect()
+    let named = line.strip_prefix('[').and_then(|rest| rest.split_once("]: "));
+    inline.chain(named.map(|(_, target)| target.trim())).collect()
 }
 
 /// Where a link from a page leads, or nothing where it leads out of the project or to a heading.
@@ -79,10 +70,7 @@ mod tests {
 
     #[test]
     fn links_to_files_are_followed() {
-        assert_eq!(
-            broken("[a](style.md) and [b](../README.md#first) and [c](#here)"),
-            0
-        );
+        assert_eq!(broken("[a](style.md) and [b](../README.md#first) and [c](#here)"), 0);
         assert_eq!(broken("[a](https://example.org/x.md), `[b](gone.md)`"), 0);
         assert_eq!(broken("```\n[a](gone.md)\n```\n"), 0);
         assert_eq!(broken("[a](gone.md) [b](also/gone.md)"), 2);

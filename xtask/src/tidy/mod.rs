@@ -28,18 +28,11 @@ pub(crate) struct Finding {
 
 impl Finding {
     fn error(place: impl Into<String>, problem: impl Into<String>) -> Finding {
-        Finding {
-            place: place.into(),
-            problem: problem.into(),
-            error: true,
-        }
+        Finding { place: place.into(), problem: problem.into(), error: true }
     }
 
     fn warning(place: impl Into<String>, problem: impl Into<String>) -> Finding {
-        Finding {
-            error: false,
-            ..Finding::error(place, problem)
-        }
+        Finding { error: false, ..Finding::error(place, problem) }
     }
 }
 
@@ -63,9 +56,7 @@ pub(crate) fn tidy(tree: &Tree) -> Result<bool> {
     }
     let errors = findings.iter().filter(|finding| finding.error).count();
     let (files, warnings) = (tree.files.len(), findings.len() - errors);
-    say(&format!(
-        "tidy: {files} files, {errors} errors, {warnings} warnings"
-    ));
+    say(&format!("tidy: {files} files, {errors} errors, {warnings} warnings"));
     Ok(errors == 0)
 }
 

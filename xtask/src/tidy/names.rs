@@ -9,20 +9,14 @@ const TYPE_KEYWORDS: [&str; 5] = ["struct", "enum", "trait", "type", "union"];
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let files = tree.files.iter().filter_map(|file| {
         let word = empty_word(&file.path)?;
-        Some(Finding::error(
-            &file.path,
-            format!("`{word}` in a file name; say what it holds"),
-        ))
+        Some(Finding::error(&file.path, format!("`{word}` in a file name; say what it holds")))
     });
     let rust = tree.texts().filter(|(path, _)| extension(path) == "rs");
     let types = rust.flat_map(|(path, text)| {
         lines(path, text).filter_map(|(place, line)| {
             let name = type_name(line)?;
             let word = empty_word(name)?;
-            Some(Finding::error(
-                place,
-                format!("`{word}` in the type {name}; say what it is"),
-            ))
+            Some(Finding::error(place, format!("`{word}` in the type {name}; say what it is")))
         })
     });
     files.chain(types).collect()
@@ -30,9 +24,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 
 /// The name that a line of Rust defines, if it defines a type.
 fn type_name(line: &str) -> Option<&str> {
-    let mut words = line
-        .split_whitespace()
-        .skip_while(|word| word.starts_with("pub"));
+    let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
     if !TYPE_KEYWORDS.contains(&words.next()?) {
         return None;
     }
@@ -54,11 +46,8 @@ fn empty_word(name: &str) -> Option<&'static str> {
             word.extend(c.to_lowercase());
         }
     }
-    let is_used = |empty: &&str| {
-        words
-            .iter()
-            .any(|word| word.strip_suffix('s').unwrap_or(word) == *empty)
-    };
+    let is_used =
+        |empty: &&str| words.iter().any(|word| word.strip_suffix('s').unwrap_or(word) == *empty);
     EMPTY_WORDS.into_iter().find(is_used)
 }
 

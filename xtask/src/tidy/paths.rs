@@ -13,10 +13,7 @@ const ALLOWED: &str = concat!("../sha", "red/data");
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let finding = |(place, line): (String, &str)| {
         let path = foreign_path(line)?;
-        Some(Finding::error(
-            place,
-            format!("`{path}` exists on one machine only; take it out"),
-        ))
+        Some(Finding::error(place, format!("`{path}` exists on one machine only; take it out")))
     };
     let all = tree.texts().flat_map(|(path, text)| lines(path, text));
     all.filter_map(finding).collect()
@@ -32,11 +29,7 @@ fn foreign_path(line: &str) -> Option<&'static str> {
     };
     let beside = |path: &str| line.matches(path).count() > line.matches(ALLOWED).count();
     let machine = MACHINE.into_iter().find(|path| is_absolute(path));
-    machine.or_else(|| {
-        BESIDE
-            .into_iter()
-            .find(|path| beside(path) && line.contains(path))
-    })
+    machine.or_else(|| BESIDE.into_iter().find(|path| beside(path) && line.contains(path)))
 }
 
 #[cfg(test)]
@@ -49,10 +42,7 @@ mod tests {
             assert_eq!(foreign_path(&format!("open(\"{path}main/x\")")), Some(path));
             assert_eq!(foreign_path(&format!("https://example.org{path}x")), None);
         }
-        assert_eq!(
-            foreign_path(&format!("{}/design.md", BESIDE[1])),
-            Some(BESIDE[1])
-        );
+        assert_eq!(foreign_path(&format!("{}/design.md", BESIDE[1])), Some(BESIDE[1]));
         assert_eq!(foreign_path(&format!("mirror: {ALLOWED}/mnist")), None);
     }
 }

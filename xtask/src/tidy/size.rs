@@ -8,11 +8,8 @@ const REFUSE_OVER: usize = 600;
 const CODE: [&str; 4] = ["rs", "py", "sh", "js"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let code = tree
-        .texts()
-        .filter(|(path, _)| CODE.contains(&extension(path)));
-    code.filter_map(|(path, text)| check_length(path, text.lines().count()))
-        .collect()
+    let code = tree.texts().filter(|(path, _)| CODE.contains(&extension(path)));
+    code.filter_map(|(path, text)| check_length(path, text.lines().count())).collect()
 }
 
 fn check_length(path: &str, lines: usize) -> Option<Finding> {

@@ -29,9 +29,8 @@ pub(crate) fn act(args: &Args) -> Result<(), Failure> {
     // The result of an earlier call must not be averaged with the rest.
     let result = args.savefile.canonicalize().ok();
     let mut paths = vec![];
-    for entry in std::fs::read_dir(&args.dir)
-        .with_context(|| format!("cannot list {shown}"))
-        .or_usage()?
+    for entry in
+        std::fs::read_dir(&args.dir).with_context(|| format!("cannot list {shown}")).or_usage()?
     {
         let path = entry?.path();
         if model::Format::of(&path).is_ok() && Some(path.canonicalize()?) != result {
@@ -45,27 +44,12 @@ pub(crate) fn act(args: &Args) -> Result<(), Failure> {
     let mut models = vec![];
     for (number, path) in paths.iter().enumerate() {
         models.push((path.display().to_string(), Model::load(path).or_usage()?));
-        output::talk(&format!(
-            "{}/{} {}",
-            number + 1,
-            paths.len(),
-            path.display()
-        ));
+        output::talk(&format!("{}/{} {}", number + 1, paths.len(), path.display()));
     }
-    let parts: Vec<_> = models
-        .iter()
-        .map(|(from, model)| Part {
-            from,
-            model,
-            samples: 1,
-        })
-        .collect();
+    let parts: Vec<_> =
+        models.iter().map(|(from, model)| Part { from, model, samples: 1 }).collect();
     let mean = model::average(&parts).or_usage()?;
     mean.save(&args.savefile)?;
-    output::print(&format!(
-        "{}  {}",
-        args.savefile.display(),
-        mean.card.weights_sha256
-    ));
+    output::print(&format!("{}  {}", args.savefile.display(), mean.card.weights_sha256));
     Ok(())
 }

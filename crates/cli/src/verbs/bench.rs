@@ -52,21 +52,13 @@ struct Speed<'a> {
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let model = spec::Model::parse(&args.network).or_usage()?;
     let warm_up = args.steps.div_ceil(10);
-    let train = Train {
-        length: Length::Steps(u64::MAX),
-        batch: args.batch as usize,
-        ..Train::new(model)
-    };
+    let train =
+        Train { length: Length::Steps(u64::MAX), batch: args.batch as usize, ..Train::new(model) };
     let samples = Samples::synthetic(&[28, 28, 1], 10, SAMPLES.max(args.batch as usize), 0);
     let (network, weights) = train::starting_point(&train.model, &samples.shape, samples.classes)?;
     let settings = Settings::of(&train, &network, 0);
     let threads = args.threads.map_or(env.threads, usize::from);
-    let material = Material {
-        network,
-        samples,
-        validation: None,
-        weights,
-    };
+    let material = Material { network, samples, validation: None, weights };
     let mut trainer = Trainer::new(material, settings, Cpu::new(threads, env.isa()))?;
     for _ in 0..warm_up {
         trainer.step()?;

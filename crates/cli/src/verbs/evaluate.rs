@@ -45,16 +45,9 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let metrics = train::measure(&model, &samples, args.batch as usize, cpu)?;
     if args.json {
         let model = path.display().to_string();
-        return output::json(&Measured {
-            model,
-            samples: samples.len(),
-            metrics,
-        });
+        return output::json(&Measured { model, samples: samples.len(), metrics });
     }
     let Metrics { loss, accuracy } = metrics;
-    output::print(&format!(
-        "loss {loss:.4}, accuracy {accuracy:.4} on {} samples",
-        samples.len()
-    ));
+    output::print(&format!("loss {loss:.4}, accuracy {accuracy:.4} on {} samples", samples.len()));
     Ok(())
 }

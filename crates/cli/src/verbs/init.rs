@@ -31,13 +31,7 @@ pub(crate) fn act(args: &Args) -> Result<(), Failure> {
     let example = EXAMPLES
         .iter()
         .find(|example| example.name == args.example)
-        .ok_or_else(|| {
-            anyhow!(
-                "there is no example `{}`; these are:\n{}",
-                args.example,
-                list()
-            )
-        })
+        .ok_or_else(|| anyhow!("there is no example `{}`; these are:\n{}", args.example, list()))
         .or_usage()?;
     let file = example.target();
     let mut options = std::fs::OpenOptions::new();

@@ -46,12 +46,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
             parameters: model.graph.parameter_count(),
             weights_sha256,
             graph: &model.graph,
-            weights: weights
-                .map(|w| WeightRow {
-                    name: &w.name,
-                    shape: &w.shape,
-                })
-                .collect(),
+            weights: weights.map(|w| WeightRow { name: &w.name, shape: &w.shape }).collect(),
             card: &model.card,
         });
     }

@@ -26,19 +26,10 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let ids: Vec<&str> = plan.tasks.iter().map(|task| task.id.as_str()).collect();
     if let Some(wanted) = args.task.as_deref().filter(|wanted| !ids.contains(wanted)) {
         let known = ids.join(", ");
-        return Err(anyhow!(
-            "{} has no task `{wanted}`; it has {known}",
-            run.id()
-        ))
-        .or_usage();
+        return Err(anyhow!("{} has no task `{wanted}`; it has {known}", run.id())).or_usage();
     }
-    for id in ids
-        .iter()
-        .filter(|id| args.task.as_deref().is_none_or(|wanted| wanted == **id))
-    {
-        let logs = (0..)
-            .map(|process| run.log(id, process))
-            .take_while(|path| path.exists());
+    for id in ids.iter().filter(|id| args.task.as_deref().is_none_or(|wanted| wanted == **id)) {
+        let logs = (0..).map(|process| run.log(id, process)).take_while(|path| path.exists());
         for (process, path) in logs.enumerate() {
             if args.task.is_none() || process > 0 {
                 output::print(&format!("==> {id}, process {process}"));

@@ -52,21 +52,10 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         output::talk(&format!("no runs in {}", env.runs.display()));
         return Ok(());
     }
-    let mut lines = vec![
-        ["RUN", "STATE", "TIME", "TEST ACCURACY"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
+    let mut lines = vec![["RUN", "STATE", "TIME", "TEST ACCURACY"].map(str::to_owned).to_vec()];
     lines.extend(rows.iter().map(|row| {
-        let accuracy = row
-            .accuracy
-            .map_or("-".into(), |accuracy| format!("{accuracy:.4}"));
-        vec![
-            row.run.clone(),
-            row.state.as_str().into(),
-            duration(row.seconds),
-            accuracy,
-        ]
+        let accuracy = row.accuracy.map_or("-".into(), |accuracy| format!("{accuracy:.4}"));
+        vec![row.run.clone(), row.state.as_str().into(), duration(row.seconds), accuracy]
     }));
     output::print(&output::table(&lines));
     Ok(())

@@ -51,10 +51,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
             predictions.extend(answers.chunks_exact(width).map(<[f32]>::to_vec));
         }
     }
-    if let Some(row) = predictions
-        .iter()
-        .position(|row| row.iter().any(|p| !p.is_finite()))
-    {
+    if let Some(row) = predictions.iter().position(|row| row.iter().any(|p| !p.is_finite())) {
         return Err(anyhow!("the model's answer to sample {row} is not a number").into());
     }
     if args.json {
@@ -64,12 +61,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         let best =
             (0..row.len()).reduce(|best, class| if row[class] > row[best] { class } else { best });
         let class = best.unwrap_or(0);
-        let label = model
-            .card
-            .labels
-            .get(class)
-            .cloned()
-            .unwrap_or_else(|| class.to_string());
+        let label = model.card.labels.get(class).cloned().unwrap_or_else(|| class.to_string());
         output::print(&format!("{number}: {label} ({:.4})", row[class]));
     }
     Ok(())

@@ -75,10 +75,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
             program: "/proc/self/exe".into(),
             arguments: vec!["task".into()],
         },
-        limits: Limits {
-            memory: env.memory,
-            threads: env.threads,
-        },
+        limits: Limits { memory: env.memory, threads: env.threads },
         clock,
         stop: &stop,
         surroundings: env.surroundings.clone(),
@@ -98,10 +95,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
             Ok(())
         }
         Ending::Stopped => {
-            output::talk(&format!(
-                "`trainyard run` with the same file continues {}",
-                run.id()
-            ));
+            output::talk(&format!("`trainyard run` with the same file continues {}", run.id()));
             Err(Failure::Interrupted)
         }
         Ending::Failed(reason) => Err(Failure::Failed(anyhow::anyhow!("{reason}"))),

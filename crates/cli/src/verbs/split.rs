@@ -44,14 +44,9 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
 /// Writes the files either way.
 pub(crate) fn write(args: &Shards, assign: Assign, env: &Env) -> Result<(), Failure> {
     let dataset = find::dataset(&args.data, args.seed, env)?;
-    let paths = data::write_shards(
-        &dataset.train,
-        args.files as usize,
-        &args.savedir,
-        assign,
-        args.seed,
-    )
-    .or_usage()?;
+    let paths =
+        data::write_shards(&dataset.train, args.files as usize, &args.savedir, assign, args.seed)
+            .or_usage()?;
     for path in paths {
         output::print(&path.display().to_string());
     }

@@ -64,10 +64,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     if args.json {
         return output::json(&status);
     }
-    let why = status
-        .reason
-        .as_ref()
-        .map_or(String::new(), |reason| format!(": {reason}"));
+    let why = status.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
     output::print(&format!(
         "{} is {} after {}{why}",
         status.run,
@@ -88,9 +85,5 @@ fn row(task: &TaskStatus) -> Vec<String> {
         ),
         _ => String::new(),
     };
-    vec![
-        format!("  {}", task.id),
-        task.state.as_str().to_owned(),
-        detail,
-    ]
+    vec![format!("  {}", task.id), task.state.as_str().to_owned(), detail]
 }

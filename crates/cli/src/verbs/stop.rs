@@ -53,11 +53,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     }
     let (_, standing) = find::run(&args.run, env)?;
     let state = find::true_state(&run, &standing);
-    let next = if state == State::Stopped {
-        "; running its file again continues it"
-    } else {
-        ""
-    };
+    let next = if state == State::Stopped { "; running its file again continues it" } else { "" };
     output::talk(&format!("{} is {}{next}", run.id(), state.as_str()));
     Ok(())
 }

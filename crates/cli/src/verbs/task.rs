@@ -24,9 +24,7 @@ pub(crate) fn act() -> Result<(), Failure> {
     let clock = Clock::system();
     let mut line = String::new();
     let mut stdin = std::io::stdin().lock();
-    stdin
-        .read_line(&mut line)
-        .context("cannot read the orders")?;
+    stdin.read_line(&mut line).context("cannot read the orders")?;
     drop(stdin);
     let orders: Orders = serde_json::from_str(&line)
         .context("a task is started by a driver, which gives it its orders")?;
@@ -39,19 +37,12 @@ pub(crate) fn act() -> Result<(), Failure> {
         leave_when_asked(stop.clone());
     }
     let mut emit = |kind: Kind| say(&clock, &kind, &stop);
-    let context = Context {
-        clock: &clock,
-        stop: &stop,
-        voice: &mut emit,
-    };
+    let context = Context { clock: &clock, stop: &stop, voice: &mut emit };
     let performed = train::perform(&orders, context);
     match performed {
         Ok(Performed::Done) => {
             let seconds = clock.elapsed().as_secs_f64();
-            emit(Kind::TaskDone {
-                seconds,
-                peak_rss_bytes: peak_rss_bytes(),
-            });
+            emit(Kind::TaskDone { seconds, peak_rss_bytes: peak_rss_bytes() });
             Ok(())
         }
         Ok(Performed::Stopped) => {
@@ -59,9 +50,7 @@ pub(crate) fn act() -> Result<(), Failure> {
             Ok(())
         }
         Err(error) => {
-            emit(Kind::TaskFailed {
-                reason: error.to_string(),
-            });
+            emit(Kind::TaskFailed { reason: error.to_string() });
             Err(Failure::Failed(error.into()))
         }
     }
@@ -72,11 +61,7 @@ fn say(clock: &Clock, kind: &Kind, stop: &AtomicBool) {
     let mut line = serde_json::to_string(kind).expect("an event is plain data");
     line.push('\n');
     let mut out = std::io::stdout().lock();
-    if out
-        .write_all(line.as_bytes())
-        .and_then(|()| out.flush())
-        .is_err()
-    {
+    if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
         // Nobody listens: the driver is gone.
         stop.store(true, Ordering::SeqCst);
     }

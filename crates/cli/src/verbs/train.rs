@@ -62,12 +62,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         samples: BTreeMap::from([("train".to_owned(), samples.len() as u64)]),
     };
     let cpu = Cpu::new(args.threads.map_or(env.threads, usize::from), env.isa());
-    let material = Material {
-        network,
-        samples,
-        validation: dataset.validation,
-        weights,
-    };
+    let material = Material { network, samples, validation: dataset.validation, weights };
     let mut trainer = Trainer::new(material, settings, cpu)?;
 
     let stop = Arc::new(AtomicBool::new(false));
@@ -78,41 +73,23 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let mut view = View::new(false, env);
     let mut emit = |kind| {
         let task = Some("train".to_owned());
-        view.show(&Event {
-            v: train::VERSION,
-            seq: 0,
-            ms: clock.unix_ms(),
-            task,
-            kind,
-        });
+        view.show(&Event { v: train::VERSION, seq: 0, ms: clock.unix_ms(), task, kind });
     };
-    let mut context = Context {
-        clock: &clock,
-        stop: &stop,
-        voice: &mut emit,
-    };
+    let mut context = Context { clock: &clock, stop: &stop, voice: &mut emit };
     let ending = fit(&mut trainer, &mut context, None);
     view.close();
     if ending? == Ending::Stopped {
         output::talk("stopped; nothing was saved");
         return Err(Failure::Interrupted);
     }
-    let model = trainer.model(Origin {
-        name: stem(&args.savemodel),
-        data: facts,
-        labels: dataset.labels,
-    });
+    let model =
+        trainer.model(Origin { name: stem(&args.savemodel), data: facts, labels: dataset.labels });
     model.save(&args.savemodel)?;
-    output::print(&format!(
-        "{}  {}",
-        args.savemodel.display(),
-        model.card.weights_sha256
-    ));
+    output::print(&format!("{}  {}", args.savemodel.display(), model.card.weights_sha256));
     Ok(())
 }
 
 /// A model without a run is called after its file.
 fn stem(path: &Path) -> String {
-    path.file_stem()
-        .map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
+    path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
 }

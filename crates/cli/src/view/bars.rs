@@ -13,11 +13,7 @@ pub(crate) struct Bars {
 
 impl Bars {
     pub(crate) fn new(color: bool) -> Self {
-        Bars {
-            all: MultiProgress::new(),
-            tasks: BTreeMap::new(),
-            color,
-        }
+        Bars { all: MultiProgress::new(), tasks: BTreeMap::new(), color }
     }
 
     pub(crate) fn show(&mut self, event: &Event) {
@@ -25,11 +21,7 @@ impl Bars {
         match &event.kind {
             Kind::TaskStarted { .. } => self.add(task),
             Kind::Progress(progress) => self.progress(task, progress),
-            Kind::Fetching {
-                file,
-                bytes: done,
-                total,
-            } => {
+            Kind::Fetching { file, bytes: done, total } => {
                 let total = total.map_or(String::new(), |total| format!(" of {}", bytes(total)));
                 self.message(task, format!("fetching {file}: {}{total}", bytes(*done)));
             }
@@ -60,9 +52,7 @@ impl Bars {
             "{prefix:>10} {spinner} {bar:20} {wide_msg}"
         };
         let style = ProgressStyle::with_template(template).expect("the template is a constant");
-        let bar = self
-            .all
-            .add(ProgressBar::new(1).with_style(style.progress_chars("━━─")));
+        let bar = self.all.add(ProgressBar::new(1).with_style(style.progress_chars("━━─")));
         bar.set_prefix(task.to_owned());
         bar.enable_steady_tick(std::time::Duration::from_millis(200));
         self.tasks.insert(task.to_owned(), bar);
@@ -103,11 +93,7 @@ impl Bars {
             Kind::TaskDone { .. } | Kind::RunDone {} => "32",
             _ => return line,
         };
-        if self.color {
-            format!("\x1b[{code}m{line}\x1b[0m")
-        } else {
-            line
-        }
+        if self.color { format!("\x1b[{code}m{line}\x1b[0m") } else { line }
     }
 }
 

@@ -48,11 +48,7 @@ fn date(days: u64) -> (u64, u64, u64) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 {
-        from_march + 3
-    } else {
-        from_march - 9
-    };
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
     (era * 400 + year_of_era + u64::from(month <= 2), month, day)
 }
 

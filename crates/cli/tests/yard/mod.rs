@@ -27,9 +27,7 @@ train: { epochs: 2, batch: 50, threads: 1 }
 
 impl Yard {
     pub fn new() -> Self {
-        Yard {
-            folder: tempfile::tempdir().expect("a temporary folder can be made"),
-        }
+        Yard { folder: tempfile::tempdir().expect("a temporary folder can be made") }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -64,11 +62,7 @@ impl Yard {
     pub fn ok(&self, args: &[&str]) -> String {
         let output = self.output(args);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        assert!(
-            output.status.success(),
-            "{args:?} failed: {}",
-            text(&output.stderr)
-        );
+        assert!(output.status.success(), "{args:?} failed: {}", text(&output.stderr));
         text(&output.stdout)
     }
 
@@ -83,21 +77,14 @@ impl Yard {
         let output = self.output(args);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{args:?}: {error}");
-        assert!(
-            output.stdout.is_empty(),
-            "{args:?} printed data although it failed"
-        );
+        assert!(output.stdout.is_empty(), "{args:?} printed data although it failed");
         error
     }
 
     /// Starts in the background, quietly.
     pub fn start(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);
-        command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the binary starts")
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts")
     }
 
     /// The run that was made last, if any.
@@ -111,18 +98,12 @@ impl Yard {
         let path = self.path("runs").join(run).join("events.jsonl");
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        whole
-            .lines()
-            .map(|line| serde_json::from_str(line).expect("an event is JSON"))
-            .collect()
+        whole.lines().map(|line| serde_json::from_str(line).expect("an event is JSON")).collect()
     }
 
     /// The events of one kind.
     pub fn events_of(&self, run: &str, kind: &str) -> Vec<Value> {
-        self.events(run)
-            .into_iter()
-            .filter(|event| event["event"] == kind)
-            .collect()
+        self.events(run).into_iter().filter(|event| event["event"] == kind).collect()
     }
 
     /// Waits, patiently, until something is so.
@@ -139,9 +120,7 @@ impl Yard {
 
 /// A folder of real datasets beside the checkout, if it is there.
 pub fn shared_data(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/data")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
     if !path.exists() {
         eprintln!("skipped: {} is not there", path.display());
     }

@@ -60,10 +60,7 @@ impl Server {
     /// How often a file was asked for since the last look.
     fn count(&self, name: &str) -> usize {
         let requests = self.requests();
-        requests
-            .iter()
-            .filter(|request| request.split(' ').next() == Some(name))
-            .count()
+        requests.iter().filter(|request| request.split(' ').next() == Some(name)).count()
     }
 
     fn requests(&self) -> Vec<String> {
@@ -115,10 +112,7 @@ fn respond(mut stream: TcpStream, answer: Option<Answer>, from: usize) -> io::Re
             );
         }
         from if from > 0 && ranges => {
-            format!(
-                "206 Partial\r\ncontent-range: bytes {from}-{}/{total}",
-                total - 1
-            )
+            format!("206 Partial\r\ncontent-range: bytes {from}-{}/{total}", total - 1)
         }
         _ => "200 OK".to_owned(),
     };
@@ -140,23 +134,12 @@ struct Scene {
 
 fn split_files(split: &str, samples: usize, seed: u64) -> ([(String, Vec<u8>); 2], Expected) {
     let whole = Samples::synthetic(&[28, 28, 1], 10, samples, seed);
-    let crate::Values::U8(pixels) = &whole.x else {
-        panic!("synthetic samples are bytes")
-    };
+    let crate::Values::U8(pixels) = &whole.x else { panic!("synthetic samples are bytes") };
     let labels: Vec<u8> = whole.y.iter().map(|&label| label as u8).collect();
-    let expected = Expected {
-        samples,
-        sha256: whole.sha256().leak(),
-    };
+    let expected = Expected { samples, sha256: whole.sha256().leak() };
     let files = [
-        (
-            format!("{split}-images-idx3-ubyte"),
-            idx::write(&[samples, 28, 28], pixels),
-        ),
-        (
-            format!("{split}-labels-idx1-ubyte"),
-            idx::write(&[samples], &labels),
-        ),
+        (format!("{split}-images-idx3-ubyte"), idx::write(&[samples, 28, 28], pixels)),
+        (format!("{split}-labels-idx1-ubyte"), idx::write(&[samples], &labels)),
     ];
     (files, expected)
 }
@@ -189,10 +172,7 @@ impl Scene {
     }
 
     fn load_with(&self, mirror: &str, offline: bool) -> Result<Pair> {
-        let places = Places {
-            cache: self.cache.path().to_owned(),
-            offline,
-        };
+        let places = Places { cache: self.cache.path().to_owned(), offline };
         load(self.known, Some(mirror), &places, &mut |_| {})
     }
 
@@ -211,11 +191,7 @@ fn files_are_fetched_once_checked_and_cached() {
     let server = scene.server();
     let (train, test) = scene.load(&server.url).unwrap();
     assert_eq!((train.len(), test.unwrap().len()), (300, 50));
-    assert!(
-        server
-            .requests()
-            .contains(&"train-images-idx3-ubyte 0".to_owned())
-    );
+    assert!(server.requests().contains(&"train-images-idx3-ubyte 0".to_owned()));
     scene.load(&server.url).unwrap();
     scene.load_with("http://127.0.0.1:1/", true).unwrap();
     assert_eq!(server.requests(), [""; 0]);
@@ -229,33 +205,18 @@ fn a_cut_download_goes_on_where_it_was() {
     let server = scene.server();
     // A process that was killed left the beginning.
     fs::create_dir_all(scene.folder()).unwrap();
-    fs::write(
-        scene.folder().join("train-images-idx3-ubyte.part"),
-        &scene.images()[..1000],
-    )
-    .unwrap();
+    fs::write(scene.folder().join("train-images-idx3-ubyte.part"), &scene.images()[..1000])
+        .unwrap();
     let mut first = None;
-    let places = Places {
-        cache: scene.cache.path().to_owned(),
-        offline: false,
-    };
+    let places = Places { cache: scene.cache.path().to_owned(), offline: false };
     let mut watch = |progress: Progress<'_>| {
-        if let Progress::Fetching {
-            file: "train-images-idx3-ubyte",
-            done,
-            total,
-        } = progress
-        {
+        if let Progress::Fetching { file: "train-images-idx3-ubyte", done, total } = progress {
             first.get_or_insert((done, total));
         }
     };
     load(scene.known, Some(&server.url), &places, &mut watch).unwrap();
     assert_eq!(first, Some((1000, Some(scene.images().len() as u64))));
-    assert!(
-        server
-            .requests()
-            .contains(&"train-images-idx3-ubyte 1000".to_owned())
-    );
+    assert!(server.requests().contains(&"train-images-idx3-ubyte 1000".to_owned()));
 }
 
 #[test]
@@ -264,10 +225,7 @@ fn connections_that_break_are_taken_up_again() {
     let server = scene.server();
     server.set(FILES[0], Answer::Cut(scene.images(), 50_000));
     scene.load(&server.url).unwrap();
-    assert_eq!(
-        server.count(FILES[0]),
-        scene.images().len().div_ceil(50_000)
-    );
+    assert_eq!(server.count(FILES[0]), scene.images().len().div_ceil(50_000));
 }
 
 #[test]
@@ -276,11 +234,8 @@ fn a_server_without_ranges_will_do() {
     let server = scene.server();
     server.set(FILES[0], Answer::NoRanges(scene.images()));
     fs::create_dir_all(scene.folder()).unwrap();
-    fs::write(
-        scene.folder().join("train-images-idx3-ubyte.part"),
-        &scene.images()[..1000],
-    )
-    .unwrap();
+    fs::write(scene.folder().join("train-images-idx3-ubyte.part"), &scene.images()[..1000])
+        .unwrap();
     scene.load(&server.url).unwrap();
 }
 
@@ -290,16 +245,8 @@ fn leftovers_of_something_else_are_thrown_away() {
     let server = scene.server();
     fs::create_dir_all(scene.folder()).unwrap();
     // Longer than the file, wrong in the middle, and a finished file that is wrong.
-    fs::write(
-        scene.folder().join("train-images-idx3-ubyte.part"),
-        vec![1; 1 << 20],
-    )
-    .unwrap();
-    fs::write(
-        scene.folder().join("train-labels-idx1-ubyte.part"),
-        [9; 100],
-    )
-    .unwrap();
+    fs::write(scene.folder().join("train-images-idx3-ubyte.part"), vec![1; 1 << 20]).unwrap();
+    fs::write(scene.folder().join("train-labels-idx1-ubyte.part"), [9; 100]).unwrap();
     fs::write(scene.folder().join("t10k-labels-idx1-ubyte"), b"garbage").unwrap();
     scene.load(&server.url).unwrap();
 }
@@ -322,10 +269,7 @@ fn wrong_samples_are_never_accepted() {
     wrong[5000] ^= 1;
     server.set(FILES[0], Answer::Whole(wrong));
     let error = scene.load(&server.url).unwrap_err().to_string();
-    assert!(
-        error.contains("does not hold the 300 training samples of small"),
-        "{error}"
-    );
+    assert!(error.contains("does not hold the 300 training samples of small"), "{error}");
     assert!(error.contains("set `data.mirror`"), "{error}");
     assert!(!scene.folder().join(FILES[0]).exists());
     // The same server, mended.
@@ -337,36 +281,21 @@ fn wrong_samples_are_never_accepted() {
 fn what_cannot_be_had_says_how_to_get_it() {
     let scene = Scene::new();
     let hint = "or use `mnist-sample`, which needs no download";
-    let offline = scene
-        .load_with("http://127.0.0.1:1/", true)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        offline.contains("fetching is switched off") && offline.contains(hint),
-        "{offline}"
-    );
+    let offline = scene.load_with("http://127.0.0.1:1/", true).unwrap_err().to_string();
+    assert!(offline.contains("fetching is switched off") && offline.contains(hint), "{offline}");
 
     let server = scene.server();
     server.files.lock().unwrap().remove(FILES[3]);
     let absent = scene.load(&server.url).unwrap_err().to_string();
-    assert!(
-        absent.contains("t10k-labels-idx1-ubyte does not exist"),
-        "{absent}"
-    );
+    assert!(absent.contains("t10k-labels-idx1-ubyte does not exist"), "{absent}");
     assert_eq!(server.count(FILES[3]), 1);
 
     server.set(FILES[3], Answer::Busy);
     let busy = scene.load(&server.url).unwrap_err().to_string();
     assert!(busy.contains("503") && busy.contains(hint), "{busy}");
 
-    let refused = Scene::new()
-        .load("http://127.0.0.1:1/x")
-        .unwrap_err()
-        .to_string();
-    assert!(
-        refused.contains("http://127.0.0.1:1/x") && refused.contains(hint),
-        "{refused}"
-    );
+    let refused = Scene::new().load("http://127.0.0.1:1/x").unwrap_err().to_string();
+    assert!(refused.contains("http://127.0.0.1:1/x") && refused.contains(hint), "{refused}");
 }
 
 #[test]
@@ -380,10 +309,7 @@ fn the_second_home_is_tried_when_the_first_fails() {
         test: split_files("t10k", 50, 2).1,
         labels: [""; 10],
     };
-    let places = Places {
-        cache: scene.cache.path().to_owned(),
-        offline: false,
-    };
+    let places = Places { cache: scene.cache.path().to_owned(), offline: false };
     load(&known, None, &places, &mut |_| {}).unwrap();
 }
 
@@ -393,18 +319,11 @@ fn a_folder_is_read_where_it_lies() {
     let mirror = tempdir().unwrap();
     let path = mirror.path().display().to_string();
     let error = scene.load(&path).unwrap_err().to_string();
-    assert!(
-        error.contains("has no train-images-idx3-ubyte (or .gz)"),
-        "{error}"
-    );
+    assert!(error.contains("has no train-images-idx3-ubyte (or .gz)"), "{error}");
     for (name, bytes) in &scene.files {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(bytes).unwrap();
-        fs::write(
-            mirror.path().join(format!("{name}.gz")),
-            gzip.finish().unwrap(),
-        )
-        .unwrap();
+        fs::write(mirror.path().join(format!("{name}.gz")), gzip.finish().unwrap()).unwrap();
     }
     scene.load_with(&path, true).unwrap();
     assert!(!scene.folder().exists());

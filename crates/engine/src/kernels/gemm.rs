@@ -70,14 +70,7 @@ pub(crate) enum Start<'a> {
 impl<'a> Windows<'a> {
     /// A row-major matrix of `width` columns.
     pub(crate) fn matrix(data: &'a [f32], width: usize) -> Self {
-        Windows {
-            data,
-            row: width,
-            segments: 1,
-            segment: 0,
-            length: width,
-            step: 1,
-        }
+        Windows { data, row: width, segments: 1, segment: 0, length: width, step: 1 }
     }
 
     /// A row-major matrix of `height` rows and `width` columns, seen transposed, from its column
@@ -137,19 +130,10 @@ impl Gemm<'_> {
     fn check(&self) {
         let depth = self.a.depth();
         if depth > 0 {
-            assert!(
-                self.a.extent(self.rows) <= self.a.data.len(),
-                "A is long enough"
-            );
-            assert!(
-                (depth - 1) * self.b_row + self.columns <= self.b.len(),
-                "B is long enough"
-            );
+            assert!(self.a.extent(self.rows) <= self.a.data.len(), "A is long enough");
+            assert!((depth - 1) * self.b_row + self.columns <= self.b.len(), "B is long enough");
         }
-        assert!(
-            (self.rows - 1) * self.c_row + self.columns <= self.c.len(),
-            "C is long enough"
-        );
+        assert!((self.rows - 1) * self.c_row + self.columns <= self.c.len(), "C is long enough");
         if let Start::Bias(bias) = self.start {
             assert!(self.columns <= bias.len(), "a bias for each column");
         }
@@ -290,11 +274,7 @@ impl Tile<'_> {
         // SAFETY: by the contract of `block`.
         unsafe {
             let from = from.add(v * S::LANES);
-            if TAIL && v == NV - 1 {
-                S::load_first(from, self.tail)
-            } else {
-                S::load(from)
-            }
+            if TAIL && v == NV - 1 { S::load_first(from, self.tail) } else { S::load(from) }
         }
     }
 }

@@ -100,23 +100,12 @@ impl Sparse<'_> {
 
     /// Makes sure that every window lies inside a picture of `len` floats.
     fn check(&self, len: usize) {
-        assert_eq!(
-            self.gradient.len(),
-            self.choices.len(),
-            "a choice for each gradient"
-        );
-        assert_eq!(
-            self.pixels() * self.filters,
-            self.gradient.len(),
-            "whole pixels"
-        );
+        assert_eq!(self.gradient.len(), self.choices.len(), "a choice for each gradient");
+        assert_eq!(self.pixels() * self.filters, self.gradient.len(), "whole pixels");
         assert_eq!(self.pixels() % self.width, 0, "whole rows");
         if let Some(last) = self.pixels().checked_sub(1) {
             let furthest = self.places(last)[3];
-            assert!(
-                furthest + self.window.extent() <= len,
-                "windows inside the picture"
-            );
+            assert!(furthest + self.window.extent() <= len, "windows inside the picture");
         }
     }
 }
@@ -136,11 +125,7 @@ impl Kernel for WeightGradient<'_> {
     fn run<S: Simd>(self) {
         let (sparse, window) = (self.sparse, self.sparse.window);
         sparse.check(self.picture.len());
-        assert_eq!(
-            self.dw.len(),
-            sparse.filters * window.floats(),
-            "a window for each filter"
-        );
+        assert_eq!(self.dw.len(), sparse.filters * window.floats(), "a window for each filter");
         let mut spikes = [[Spike::default(); PIXELS]; FILTERS];
         for pixel in (0..sparse.pixels()).step_by(PIXELS) {
             let last = (pixel + PIXELS).min(sparse.pixels());
@@ -239,11 +224,7 @@ impl Kernel for InputGradient<'_> {
     fn run<S: Simd>(self) {
         let (sparse, window) = (self.sparse, self.sparse.window);
         sparse.check(self.dx.len());
-        assert_eq!(
-            self.kernel.len(),
-            sparse.filters * window.floats(),
-            "a window for each filter"
-        );
+        assert_eq!(self.kernel.len(), sparse.filters * window.floats(), "a window for each filter");
         let dx = self.dx.as_mut_ptr();
         let mut spikes = [Spike::default(); FILTERS];
         for group in (0..sparse.filters).step_by(FILTERS) {

@@ -16,16 +16,15 @@ impl Activate {
         }
         let y = &mut run.values[operation.y.range(n)];
         let parts = run.cpu.parts(y.len() * 8, n);
-        run.cpu
-            .each(parts, Cut::new(y, n, parts), |_, y| match self.activation {
-                Activation::Linear => {}
-                Activation::Relu => plain::relu(isa, y),
-                Activation::Sigmoid => plain::sigmoid(isa, y),
-                Activation::Tanh => plain::tanh(isa, y),
-                Activation::Softmax => y.chunks_exact_mut(self.row).for_each(|row| {
-                    softmax::forward(isa, row);
-                }),
-            });
+        run.cpu.each(parts, Cut::new(y, n, parts), |_, y| match self.activation {
+            Activation::Linear => {}
+            Activation::Relu => plain::relu(isa, y),
+            Activation::Sigmoid => plain::sigmoid(isa, y),
+            Activation::Tanh => plain::tanh(isa, y),
+            Activation::Softmax => y.chunks_exact_mut(self.row).for_each(|row| {
+                softmax::forward(isa, row);
+            }),
+        });
     }
 
     pub(super) fn backward(&self, operation: &Operation, run: &mut Run<'_>) {

@@ -66,31 +66,23 @@ impl Dense {
         let [x, y] = disjoint(run.values, [operation.x.range(n), operation.y.range(n)]);
         let x = &*x;
         let sums = &mut run.scratch[..segments * n * self.units];
-        cpu.each(
-            segments,
-            Cut::new(&mut *sums, segments, segments),
-            |segment, sums| {
-                let inputs = portion(self.inputs, segments, segment);
-                cpu.run(Gemm {
-                    a: Windows {
-                        length: inputs.len(),
-                        ..Windows::matrix(&x[inputs.start..], self.inputs)
-                    },
-                    b: &weights[self.kernel.clone()][inputs.start * self.units..],
-                    b_row: self.units,
-                    c: sums,
-                    c_row: self.units,
-                    rows: n,
-                    columns: self.units,
-                    start: if segment == 0 {
-                        self.bias(weights)
-                    } else {
-                        Start::Zero
-                    },
-                    relu: false,
-                });
-            },
-        );
+        cpu.each(segments, Cut::new(&mut *sums, segments, segments), |segment, sums| {
+            let inputs = portion(self.inputs, segments, segment);
+            cpu.run(Gemm {
+                a: Windows {
+                    length: inputs.len(),
+                    ..Windows::matrix(&x[inputs.start..], self.inputs)
+                },
+                b: &weights[self.kernel.clone()][inputs.start * self.units..],
+                b_row: self.units,
+                c: sums,
+                c_row: self.units,
+                rows: n,
+                columns: self.units,
+                start: if segment == 0 { self.bias(weights) } else { Start::Zero },
+                relu: false,
+            });
+        });
         plain::add_tree(cpu.isa(), sums, segments, 0, y);
         if self.relu {
             plain::relu(cpu.isa(), y);
@@ -126,24 +118,21 @@ impl Dense {
         let Some(dy) = operation.dy else { return };
         let (x, dy) = (&run.values[operation.x.range(n)], &run.values[dy.range(n)]);
         let dw = &mut run.gradients[self.kernel.clone()];
-        let parts = run
-            .cpu
-            .parts(n * self.kernel.len(), self.inputs.div_ceil(ROWS));
-        run.cpu
-            .each(parts, Cut::new(dw, self.inputs, parts), |part, dw| {
-                let rows = portion(self.inputs, parts, part);
-                run.cpu.run(Gemm {
-                    a: Windows::transposed(x, n, self.inputs, rows.start),
-                    b: dy,
-                    b_row: self.units,
-                    c: dw,
-                    c_row: self.units,
-                    rows: rows.len(),
-                    columns: self.units,
-                    start: Start::Zero,
-                    relu: false,
-                });
+        let parts = run.cpu.parts(n * self.kernel.len(), self.inputs.div_ceil(ROWS));
+        run.cpu.each(parts, Cut::new(dw, self.inputs, parts), |part, dw| {
+            let rows = portion(self.inputs, parts, part);
+            run.cpu.run(Gemm {
+                a: Windows::transposed(x, n, self.inputs, rows.start),
+                b: dy,
+                b_row: self.units,
+                c: dw,
+                c_row: self.units,
+                rows: rows.len(),
+                columns: self.units,
+                start: Start::Zero,
+                relu: false,
             });
+        });
     }
 
     /// dx = dy·Wᵀ, with the weights turned once into scratch.

@@ -37,10 +37,9 @@ impl Drop {
         };
         let parts = run.cpu.parts(n * to.len, n);
         let values = &mut run.values[to.range(n)];
-        run.cpu
-            .each(parts, Cut::new(values, n, parts), |part, values| {
-                let first = portion(n, parts, part).start * to.len;
-                plain::drop_elements(run.cpu.isa(), choice, first as u32, values);
-            });
+        run.cpu.each(parts, Cut::new(values, n, parts), |part, values| {
+            let first = portion(n, parts, part).start * to.len;
+            plain::drop_elements(run.cpu.isa(), choice, first as u32, values);
+        });
     }
 }

@@ -91,11 +91,7 @@ fn clipped_sum(probabilities: &[f32]) -> f32 {
 
 fn clip(probability: f32) -> f32 {
     // Written so that not-a-number stays.
-    let p = if probability < EPSILON {
-        EPSILON
-    } else {
-        probability
-    };
+    let p = if probability < EPSILON { EPSILON } else { probability };
     if p > 1.0 - EPSILON { 1.0 - EPSILON } else { p }
 }
 

@@ -67,7 +67,5 @@ pub(crate) fn disjoint<const N: usize>(
     values: &mut [f32],
     ranges: [std::ops::Range<usize>; N],
 ) -> [&mut [f32]; N] {
-    values
-        .get_disjoint_mut(ranges)
-        .expect("values that live at the same time do not share a place")
+    values.get_disjoint_mut(ranges).expect("values that live at the same time do not share a place")
 }

@@ -10,9 +10,7 @@ impl Pool {
         let (n, window) = (run.n, self.window);
         let [x, y] = disjoint(run.values, [operation.x.range(n), operation.y.range(n)]);
         let x = &*x;
-        let parts = run
-            .cpu
-            .parts(n * window.output.len() * window.height * window.width, n);
+        let parts = run.cpu.parts(n * window.output.len() * window.height * window.width, n);
         run.cpu.each(parts, Cut::new(y, n, parts), |part, y| {
             let samples = y.chunks_exact_mut(window.output.len());
             for (sample, y) in portion(n, parts, part).zip(samples) {
@@ -32,9 +30,7 @@ impl Pool {
         let ranges = [operation.x.range(n), dy.range(n), dx.range(n)];
         let [x, dy, dx] = disjoint(run.values, ranges);
         let (x, dy) = (&*x, &*dy);
-        let parts = run
-            .cpu
-            .parts(n * window.output.len() * window.height * window.width, n);
+        let parts = run.cpu.parts(n * window.output.len() * window.height * window.width, n);
         run.cpu.each(parts, Cut::new(dx, n, parts), |part, dx| {
             let samples = dx.chunks_exact_mut(window.input.len());
             for (sample, dx) in portion(n, parts, part).zip(samples) {

@@ -81,10 +81,7 @@ impl Optimizer {
     ///
     /// # Panics
     /// When the lengths differ from the one given to `new`.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "each is a thing of its own, used once"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "each is a thing of its own, used once")]
     pub fn apply(
         &mut self,
         cpu: &Cpu,
@@ -95,10 +92,7 @@ impl Optimizer {
     ) {
         let len = weights.len();
         assert_eq!(len, gradients.len(), "a gradient for each weight");
-        assert!(
-            self.slots.iter().all(|slot| slot.len() == len),
-            "a slot for each weight"
-        );
+        assert!(self.slots.iter().all(|slot| slot.len() == len), "a slot for each weight");
         self.steps += 1;
         let (scale, bound) = match clip {
             None => (1.0, f32::INFINITY),
@@ -107,11 +101,7 @@ impl Optimizer {
                 (limit / self.norm(cpu, gradients).max(limit), f32::INFINITY)
             }
         };
-        let step = rules::Step {
-            rule: Rule::new(self.rule, self.steps, rate),
-            scale,
-            bound,
-        };
+        let step = rules::Step { rule: Rule::new(self.rule, self.steps, rate), scale, bound };
         let mut slots = self.slots.iter_mut();
         let mut slot = || slots.next().map_or(&mut [][..], |slot| &mut slot[..]);
         // Whole cache lines are shared out. What is left of the last one comes at the end.
@@ -122,11 +112,7 @@ impl Optimizer {
         let (first, last_first) = split_slot(slot(), whole);
         let (second, last_second) = split_slot(slot(), whole);
         let cut = |slice| Cut::new(slice, lines, parts);
-        let memory = (
-            cut(weights),
-            cut_slot(first, lines, parts),
-            cut_slot(second, lines, parts),
-        );
+        let memory = (cut(weights), cut_slot(first, lines, parts), cut_slot(second, lines, parts));
         cpu.each(parts, memory, |part, (weights, first, second)| {
             let lines = portion(lines, parts, part);
             cpu.run(rules::Update {
@@ -148,22 +134,14 @@ impl Optimizer {
     fn norm(&mut self, cpu: &Cpu, gradients: &[f32]) -> f32 {
         let blocks = self.squares.len();
         let parts = cpu.parts(gradients.len(), blocks);
-        cpu.each(
-            parts,
-            Cut::new(&mut self.squares, blocks, parts),
-            |part, squares| {
-                for (block, square) in portion(blocks, parts, part).zip(squares) {
-                    let end = ((block + 1) * BLOCK).min(gradients.len());
-                    let g = &gradients[block * BLOCK..end];
-                    *square = plain::square_sum(cpu.isa(), g);
-                }
-            },
-        );
-        self.squares
-            .iter()
-            .map(|&square| f64::from(square))
-            .sum::<f64>()
-            .sqrt() as f32
+        cpu.each(parts, Cut::new(&mut self.squares, blocks, parts), |part, squares| {
+            for (block, square) in portion(blocks, parts, part).zip(squares) {
+                let end = ((block + 1) * BLOCK).min(gradients.len());
+                let g = &gradients[block * BLOCK..end];
+                *square = plain::square_sum(cpu.isa(), g);
+            }
+        });
+        self.squares.iter().map(|&square| f64::from(square)).sum::<f64>().sqrt() as f32
     }
 }
 

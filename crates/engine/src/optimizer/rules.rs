@@ -6,33 +6,11 @@ use crate::simd::{Kernel, Simd};
 /// A rule with everything computed that is the same for all elements of a step.
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
-    Sgd {
-        rate: f32,
-    },
-    Momentum {
-        rate: f32,
-        momentum: f32,
-        nesterov: bool,
-    },
-    Adam {
-        rate: f32,
-        new_1: f32,
-        new_2: f32,
-        epsilon: f32,
-    },
-    Rmsprop {
-        rate: f32,
-        rho: f32,
-        new: f32,
-        epsilon: f32,
-    },
-    RmspropMomentum {
-        rate: f32,
-        rho: f32,
-        new: f32,
-        epsilon: f32,
-        momentum: f32,
-    },
+    Sgd { rate: f32 },
+    Momentum { rate: f32, momentum: f32, nesterov: bool },
+    Adam { rate: f32, new_1: f32, new_2: f32, epsilon: f32 },
+    Rmsprop { rate: f32, rho: f32, new: f32, epsilon: f32 },
+    RmspropMomentum { rate: f32, rho: f32, new: f32, epsilon: f32, momentum: f32 },
 }
 
 impl Rule {
@@ -40,11 +18,9 @@ impl Rule {
     pub(super) fn new(rule: spec::Optimizer, step: u64, rate: f32) -> Self {
         match rule {
             spec::Optimizer::Sgd(sgd) if sgd.momentum == 0.0 => Rule::Sgd { rate },
-            spec::Optimizer::Sgd(sgd) => Rule::Momentum {
-                rate,
-                momentum: sgd.momentum,
-                nesterov: sgd.nesterov,
-            },
+            spec::Optimizer::Sgd(sgd) => {
+                Rule::Momentum { rate, momentum: sgd.momentum, nesterov: sgd.nesterov }
+            }
             spec::Optimizer::Adam(adam) => {
                 let left = |beta: f64| 1.0 - power(beta, step);
                 let correction = left(adam.beta_2).sqrt() / left(adam.beta_1);
@@ -55,28 +31,12 @@ impl Rule {
                     epsilon: adam.epsilon,
                 }
             }
-            spec::Optimizer::Rmsprop(spec::Rmsprop {
-                rho,
-                epsilon,
-                momentum,
-                ..
-            }) => {
+            spec::Optimizer::Rmsprop(spec::Rmsprop { rho, epsilon, momentum, .. }) => {
                 let (rho, new) = (rho as f32, (1.0 - rho) as f32);
                 if momentum == 0.0 {
-                    Rule::Rmsprop {
-                        rate,
-                        rho,
-                        new,
-                        epsilon,
-                    }
+                    Rule::Rmsprop { rate, rho, new, epsilon }
                 } else {
-                    Rule::RmspropMomentum {
-                        rate,
-                        rho,
-                        new,
-                        epsilon,
-                        momentum,
-                    }
+                    Rule::RmspropMomentum { rate, rho, new, epsilon, momentum }
                 }
             }
         }
@@ -133,26 +93,13 @@ impl Kernel for Update<'_> {
         let [first, second] = self.slots;
         match rule {
             Rule::Sgd { rate } => weights.for_each(|(w, g)| *w -= g * rate),
-            Rule::Momentum {
-                rate,
-                momentum,
-                nesterov,
-            } => {
+            Rule::Momentum { rate, momentum, nesterov } => {
                 for ((w, g), m) in weights.zip(first) {
                     *m = *m * momentum - g * rate;
-                    *w += if nesterov {
-                        *m * momentum - g * rate
-                    } else {
-                        *m
-                    };
+                    *w += if nesterov { *m * momentum - g * rate } else { *m };
                 }
             }
-            Rule::Adam {
-                rate,
-                new_1,
-                new_2,
-                epsilon,
-            } => {
+            Rule::Adam { rate, new_1, new_2, epsilon } => {
                 for ((w, g), (m, v)) in weights.zip(first.iter_mut().zip(second)) {
                     *m = (g - *m).mul_add(new_1, *m);
                     *v = g.mul_add(g, -*v).mul_add(new_2, *v);
@@ -160,24 +107,13 @@ impl Kernel for Update<'_> {
                     *w -= *m * rate / (root + epsilon);
                 }
             }
-            Rule::Rmsprop {
-                rate,
-                rho,
-                new,
-                epsilon,
-            } => {
+            Rule::Rmsprop { rate, rho, new, epsilon } => {
                 for ((w, g), v) in weights.zip(first) {
                     *v = rho * *v + new * (g * g);
                     *w -= rate * g * math::reciprocal_root(*v + epsilon);
                 }
             }
-            Rule::RmspropMomentum {
-                rate,
-                rho,
-                new,
-                epsilon,
-                momentum,
-            } => {
+            Rule::RmspropMomentum { rate, rho, new, epsilon, momentum } => {
                 for ((w, g), (v, m)) in weights.zip(first.iter_mut().zip(second)) {
                     *v = rho * *v + new * (g * g);
                     *m = momentum * *m + rate * g * math::reciprocal_root(*v + epsilon);

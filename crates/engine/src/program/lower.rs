@@ -22,11 +22,8 @@ pub(super) struct Draft {
 }
 
 pub(super) fn lower(graph: &Graph) -> Draft {
-    let mut draft = Draft {
-        ops: Vec::new(),
-        input: graph.input_shape().iter().product(),
-        softmax: false,
-    };
+    let mut draft =
+        Draft { ops: Vec::new(), input: graph.input_shape().iter().product(), softmax: false };
     for (number, node) in graph.nodes().iter().enumerate() {
         let shape = graph.shape(number);
         match &node.layer {
@@ -42,12 +39,7 @@ pub(super) fn lower(graph: &Graph) -> Draft {
             Layer::MaxPooling2D(pool) => {
                 let input = picture(graph.shape(node.inputs[0]));
                 let strides = pool.strides.unwrap_or(pool.pool_size);
-                let window = window(
-                    input,
-                    picture(shape),
-                    [pool.pool_size, strides],
-                    pool.padding,
-                );
+                let window = window(input, picture(shape), [pool.pool_size, strides], pool.padding);
                 draft.pool(window, shape);
             }
             Layer::Dropout(dropout) if dropout.rate == 0.0 => {}
@@ -94,10 +86,7 @@ impl Draft {
         match self.ops.last_mut() {
             Some((Op::Conv(conv), len)) if halves && conv.choices.is_none() => {
                 *len = window.output.len();
-                conv.choices = Some(Place {
-                    offset: 0,
-                    len: *len,
-                });
+                conv.choices = Some(Place { offset: 0, len: *len });
             }
             _ => self.push(Op::Pool(Pool { window }), shape),
         }
@@ -130,12 +119,7 @@ fn lower_conv(graph: &Graph, number: usize, conv: &spec::Conv2D) -> Op {
     let input = picture(graph.shape(graph.nodes()[number].inputs[0]));
     let output = picture(graph.shape(number));
     Op::Conv(Conv {
-        window: window(
-            input,
-            output,
-            [conv.kernel_size, conv.strides],
-            conv.padding,
-        ),
+        window: window(input, output, [conv.kernel_size, conv.strides], conv.padding),
         kernel: weights[0].range.clone(),
         bias: weights.get(1).map(|bias| bias.range.clone()),
         relu: false,
@@ -147,11 +131,7 @@ fn picture(shape: &[usize]) -> Picture {
     let &[height, width, channels] = shape else {
         unreachable!("the graph has checked that this is a picture: {shape:?}");
     };
-    Picture {
-        height,
-        width,
-        channels,
-    }
+    Picture { height, width, channels }
 }
 
 fn window(input: Picture, output: Picture, [size, stride]: [Pair; 2], padding: Padding) -> Window {

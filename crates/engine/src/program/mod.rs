@@ -115,11 +115,7 @@ impl Program {
         });
         let draft = lower::lower(graph);
         let placed = place::place(&draft, batch, trains);
-        let scratch = placed
-            .operations
-            .iter()
-            .map(|o| crate::ops::scratch(o, batch))
-            .max();
+        let scratch = placed.operations.iter().map(|o| crate::ops::scratch(o, batch)).max();
         Ok(Program {
             batch,
             sample: placed.input.len,

@@ -94,11 +94,7 @@ impl Lives {
     /// The network's input, alone.
     fn new(draft: &Draft) -> Self {
         Lives {
-            values: vec![Value {
-                len: draft.input,
-                birth: 0,
-                death: 0,
-            }],
+            values: vec![Value { len: draft.input, birth: 0, death: 0 }],
             count: draft.ops.len(),
         }
     }
@@ -127,11 +123,8 @@ impl Lives {
             self.live_until(x, until(Operation::needs_x(op)));
             // In place only where nobody wants the old value back.
             let kept = trains && i > 0 && Operation::needs_y(&draft.ops[i - 1].0);
-            let y = if Operation::works_in_place(op) && !kept {
-                x
-            } else {
-                self.push(*len, now, now)
-            };
+            let y =
+                if Operation::works_in_place(op) && !kept { x } else { self.push(*len, now, now) };
             self.live_until(y, until(Operation::needs_y(op)));
             outputs.push(y);
         }
@@ -142,11 +135,7 @@ impl Lives {
     fn answer(&mut self, last: usize, softmax: bool) -> usize {
         let (head, end) = (self.count + 1, 2 * self.count + 3);
         self.live_until(last, if softmax { head } else { end });
-        if softmax {
-            self.push(self.values[last].len, head, end)
-        } else {
-            last
-        }
+        if softmax { self.push(self.values[last].len, head, end) } else { last }
     }
 
     /// The gradient of the value that each operation reads, and of the one that the head reads;
@@ -184,11 +173,7 @@ fn place_choices(op: &Op, len: usize, choices: &mut usize) -> Op {
 /// The first operation with weights: nothing before it needs a gradient.
 fn first_trained(draft: &Draft) -> usize {
     let trained = |(op, _): &(Op, usize)| matches!(op, Op::Dense(_) | Op::Conv(_));
-    draft
-        .ops
-        .iter()
-        .position(trained)
-        .unwrap_or(draft.ops.len())
+    draft.ops.iter().position(trained).unwrap_or(draft.ops.len())
 }
 
 /// Gives each value a place, and says how many floats all of them need.
@@ -217,10 +202,7 @@ fn assign(values: &[Value], batch: usize) -> (Vec<Place>, usize) {
             }
             offset = offset.max(end);
         }
-        places[v] = Place {
-            offset,
-            len: values[v].len,
-        };
+        places[v] = Place { offset, len: values[v].len };
         total = total.max(offset + size(v));
         placed.push(v);
     }

@@ -80,10 +80,7 @@ impl Recording {
         let tensor = tensors.tensor(name).expect("a case has its results");
         let (values, rest) = tensor.data().as_chunks();
         assert!(rest.is_empty(), "{name} is not made of f32");
-        values
-            .iter()
-            .map(|&bytes| f32::from_le_bytes(bytes))
-            .collect()
+        values.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect()
     }
 }
 
@@ -91,9 +88,7 @@ impl Recording {
 #[track_caller]
 pub(crate) fn assert_near(what: &str, got: &[f32], expected: &[f32]) {
     assert_eq!(got.len(), expected.len(), "{what}: length");
-    let largest = expected
-        .iter()
-        .fold(0f32, |most, value| most.max(value.abs()));
+    let largest = expected.iter().fold(0f32, |most, value| most.max(value.abs()));
     for (element, (got, expected)) in got.iter().zip(expected).enumerate() {
         let error = (got - expected).abs();
         assert!(

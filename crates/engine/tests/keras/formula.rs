@@ -18,15 +18,11 @@ pub(crate) fn floats(tensor: u32, count: usize) -> Vec<f32> {
 }
 
 pub(crate) fn pixels(tensor: u32, count: usize) -> Vec<u8> {
-    (0..count)
-        .map(|element| (mix(tensor, element) >> 24) as u8)
-        .collect()
+    (0..count).map(|element| (mix(tensor, element) >> 24) as u8).collect()
 }
 
 pub(crate) fn labels(count: usize, classes: usize) -> Vec<u32> {
-    (0..count)
-        .map(|sample| ((7 * sample + 3) % classes) as u32)
-        .collect()
+    (0..count).map(|sample| ((7 * sample + 3) % classes) as u32).collect()
 }
 
 /// A weight: values times a power of two that keeps sums near one.
@@ -50,11 +46,7 @@ pub(crate) fn start(count: usize) -> Vec<f32> {
 pub(crate) fn gradient(step: u32, count: usize) -> Vec<f32> {
     let size = 2f32.powi((step % 4).cast_signed() - 2);
     let mut values = scaled(floats(1001 + step, count), size);
-    values
-        .iter_mut()
-        .skip(6)
-        .step_by(7)
-        .for_each(|value| *value = 0.0);
+    values.iter_mut().skip(6).step_by(7).for_each(|value| *value = 0.0);
     values
 }
 

@@ -31,10 +31,7 @@ fn optimizers_step_as_in_keras() {
 
 fn check_network(case: &NetworkCase, capacity: usize, recording: &Recording) {
     let graph = case.graph();
-    let loss = Loss {
-        name: LossName::SparseCategoricalCrossentropy,
-        reduction: case.reduction,
-    };
+    let loss = Loss { name: LossName::SparseCategoricalCrossentropy, reduction: case.reduction };
     let program = Program::training(&graph, loss, capacity).expect("a program is made");
     let mut session = Session::new(program, Cpu::new(2, Isa::detect()));
     for (number, weight) in (case.salt..).zip(graph.weights()) {
@@ -46,10 +43,7 @@ fn check_network(case: &NetworkCase, capacity: usize, recording: &Recording) {
     let bytes = formula::pixels(SAMPLES + case.salt, count);
     let floats = formula::floats(SAMPLES + case.salt, count);
     let input = match case.input {
-        Form::Bytes => Input::Bytes {
-            x: &bytes,
-            scale: 1.0 / 255.0,
-        },
+        Form::Bytes => Input::Bytes { x: &bytes, scale: 1.0 / 255.0 },
         Form::Floats => Input::Floats(&floats),
     };
     let labels = formula::labels(case.batch, graph.output_shape()[0]);

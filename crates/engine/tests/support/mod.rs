@@ -16,17 +16,13 @@ use spec::{Loss, LossName, Reduction};
 /// Uniform numbers within ±`size`.
 pub(crate) fn uniform(seed: u64, len: usize, size: f32) -> Vec<f32> {
     let key = Key::new(seed, Purpose::Synthetic);
-    (0..len as u64)
-        .map(|i| (key.uniform(i) * 2.0 - 1.0) * size)
-        .collect()
+    (0..len as u64).map(|i| (key.uniform(i) * 2.0 - 1.0) * size).collect()
 }
 
 /// Random classes.
 pub(crate) fn labels(seed: u64, n: usize, classes: usize) -> Vec<u32> {
     let key = Key::new(seed, Purpose::Synthetic).with(1);
-    (0..n as u64)
-        .map(|i| key.below(i, classes as u64) as u32)
-        .collect()
+    (0..n as u64).map(|i| key.below(i, classes as u64) as u32).collect()
 }
 
 /// Weights that keep values of about the same size from layer to layer; biases are not zero.
@@ -36,21 +32,14 @@ pub(crate) fn weights(graph: &Graph, seed: u64) -> Vec<f32> {
         let inputs: usize = weight.shape[..weight.shape.len() - 1].iter().product();
         let size = (3.0 / inputs.max(1) as f32).sqrt();
         let size = if weight.shape.len() == 1 { 0.2 } else { size };
-        all.extend(uniform(
-            seed + 100 * number as u64,
-            weight.range.len(),
-            size,
-        ));
+        all.extend(uniform(seed + 100 * number as u64, weight.range.len(), size));
     }
     all
 }
 
 /// The loss of the tests.
 pub(crate) fn loss(reduction: Reduction) -> Loss {
-    Loss {
-        name: LossName::SparseCategoricalCrossentropy,
-        reduction,
-    }
+    Loss { name: LossName::SparseCategoricalCrossentropy, reduction }
 }
 
 /// A session for training with given weights.

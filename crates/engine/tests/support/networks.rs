@@ -80,9 +80,7 @@ pub(crate) fn random(seed: u64) -> Graph {
     let mut draws = 0;
     let mut draw = |bound: usize| {
         draws += 1;
-        Key::new(seed, Purpose::Synthetic)
-            .with(2)
-            .below(draws, bound as u64) as usize
+        Key::new(seed, Purpose::Synthetic).with(2).below(draws, bound as u64) as usize
     };
     let input = [6 + draw(6), 6 + draw(6), 1 + draw(3)];
     let mut layers = Vec::new();
@@ -109,11 +107,7 @@ pub(crate) fn random(seed: u64) -> Graph {
     if draw(2) == 0 {
         layers.push(dropout(0.5));
     }
-    let last = [
-        Activation::Softmax,
-        Activation::Softmax,
-        Activation::Sigmoid,
-    ][draw(3)];
+    let last = [Activation::Softmax, Activation::Softmax, Activation::Sigmoid][draw(3)];
     layers.push(dense(2 + draw(20), last));
     match Graph::sequential(&input, layers) {
         Ok(graph) => graph,

@@ -35,20 +35,10 @@ pub(crate) fn gradient(graph: &Graph, weights: &[f64], batch: &Batch<'_>) -> Res
     for number in (1..=last).rev() {
         let skip = number == last && ends_in_softmax(graph);
         let io = (&values[number - 1][..], &values[number][..]);
-        let pass = Pass {
-            graph,
-            number,
-            n,
-            weights,
-            batch,
-        };
+        let pass = Pass { graph, number, n, weights, batch };
         d = pass.backward(io, &d, skip, &mut gradients);
     }
-    Result64 {
-        loss,
-        gradients,
-        answers,
-    }
+    Result64 { loss, gradients, answers }
 }
 
 fn last_axis(graph: &Graph, number: usize) -> usize {
@@ -198,9 +188,7 @@ impl Pass<'_> {
 
 fn kernel_and_bias<'a>(graph: &Graph, number: usize, weights: &'a [f64]) -> [&'a [f64]; 2] {
     let ranges = graph.weights_of(number);
-    let bias = ranges
-        .get(1)
-        .map_or(&[][..], |bias| &weights[bias.range.clone()]);
+    let bias = ranges.get(1).map_or(&[][..], |bias| &weights[bias.range.clone()]);
     [&weights[ranges[0].range.clone()], bias]
 }
 
@@ -217,22 +205,12 @@ fn taps(graph: &Graph, number: usize, n: usize, mut each: impl FnMut(usize, usiz
     };
     let channels = shape[2];
     let (size, strides) = (conv.kernel_size, conv.strides);
-    windows(
-        graph,
-        number,
-        n,
-        (size, strides, conv.padding),
-        |pixel, tap, output| {
-            for (_, channel, filter) in triples(1, channels, filters) {
-                let kernel = (tap * channels + channel) * filters + filter;
-                each(
-                    pixel * channels + channel,
-                    kernel,
-                    output * filters + filter,
-                );
-            }
-        },
-    );
+    windows(graph, number, n, (size, strides, conv.padding), |pixel, tap, output| {
+        for (_, channel, filter) in triples(1, channels, filters) {
+            let kernel = (tap * channels + channel) * filters + filter;
+            each(pixel * channels + channel, kernel, output * filters + filter);
+        }
+    });
 }
 
 fn triples(a: usize, b: usize, c: usize) -> impl Iterator<Item = (usize, usize, usize)> {
@@ -276,32 +254,22 @@ fn chosen(graph: &Graph, number: usize, n: usize, x: &[f64]) -> Vec<usize> {
     let channels = shape[2];
     let mut best = vec![None; n * shape.iter().product::<usize>()];
     let strides = pool.strides.unwrap_or(pool.pool_size);
-    windows(
-        graph,
-        number,
-        n,
-        (pool.pool_size, strides, pool.padding),
-        |pixel, _, output| {
-            for channel in 0..channels {
-                let i = pixel * channels + channel;
-                let best: &mut Option<usize> = &mut best[output * channels + channel];
-                if best.is_none_or(|best| x[i] > x[best]) {
-                    *best = Some(i);
-                }
+    windows(graph, number, n, (pool.pool_size, strides, pool.padding), |pixel, _, output| {
+        for channel in 0..channels {
+            let i = pixel * channels + channel;
+            let best: &mut Option<usize> = &mut best[output * channels + channel];
+            if best.is_none_or(|best| x[i] > x[best]) {
+                *best = Some(i);
             }
-        },
-    );
-    best.into_iter()
-        .map(|best| best.expect("a window covers something"))
-        .collect()
+        }
+    });
+    best.into_iter().map(|best| best.expect("a window covers something")).collect()
 }
 
 fn keep(rate: f32, noise: Option<Noise>, layer: usize, element: usize) -> f64 {
     let Some(noise) = noise else { return 1.0 };
-    let key = Key::new(noise.seed, Purpose::Dropout)
-        .with(noise.rank)
-        .with(noise.step)
-        .with(layer as u64);
+    let key =
+        Key::new(noise.seed, Purpose::Dropout).with(noise.rank).with(noise.step).with(layer as u64);
     let bits = random::bits32(key.words(), element as u32);
     if f64::from(bits) < (f64::from(rate) * 4_294_967_296.0).floor() {
         0.0

@@ -5,12 +5,7 @@ use crate::small_model;
 
 fn parts<'a>(models: &'a [Model], names: &'a [&str], samples: &[u64]) -> Vec<Part<'a>> {
     let each = models.iter().zip(names).zip(samples);
-    each.map(|((model, from), &samples)| Part {
-        from,
-        model,
-        samples,
-    })
-    .collect()
+    each.map(|((model, from), &samples)| Part { from, model, samples }).collect()
 }
 
 #[test]
@@ -42,10 +37,7 @@ fn samples_are_shares() {
 fn the_mean_has_a_card_of_its_own() {
     let models = [small_model(1), small_model(2), small_model(3)];
     let averaged = average(&parts(&models, &["a", "b", "c"], &[1, 1, 1])).unwrap();
-    assert_eq!(
-        averaged.card.averaged,
-        models.each_ref().map(Model::weights_sha256)
-    );
+    assert_eq!(averaged.card.averaged, models.each_ref().map(Model::weights_sha256));
     assert_eq!(averaged.card.weights_sha256, averaged.weights_sha256());
     assert!(averaged.card.metrics.is_empty());
     assert_eq!(Model::from_bytes(&averaged.to_bytes()).unwrap(), averaged);
@@ -66,19 +58,12 @@ fn models_that_differ_are_refused_by_name() {
     assert!(error.starts_with("1.safetensors cannot be averaged with 0.safetensors: its input"));
 
     let mut other = first.clone();
-    let json = serde_json::to_string(&first.graph)
-        .unwrap()
-        .replace("\"units\":3", "\"units\":4");
+    let json = serde_json::to_string(&first.graph).unwrap().replace("\"units\":3", "\"units\":4");
     other.graph = serde_json::from_str(&json).unwrap();
     other.weights = other.graph.initialize(1);
     let error = refuse(&[first.clone(), other]);
     assert!(matches!(error, Error::Different { .. }));
-    assert!(
-        error
-            .to_string()
-            .contains("its layer 3 is {\"name\":\"dense\""),
-        "{error}"
-    );
+    assert!(error.to_string().contains("its layer 3 is {\"name\":\"dense\""), "{error}");
 
     assert!(matches!(average(&[]), Err(Error::NothingToAverage(_))));
     let empty = average(&parts(&[first], &["a"], &[0]));

@@ -7,12 +7,7 @@ use crate::small_model;
 
 /// A file of given header text and data.
 fn file(header: &str, data: &[u8]) -> Vec<u8> {
-    [
-        &(header.len() as u64).to_le_bytes(),
-        header.as_bytes(),
-        data,
-    ]
-    .concat()
+    [&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat()
 }
 
 /// Header text and data of a right file.
@@ -29,46 +24,14 @@ fn lies_in_the_header_are_found() {
     assert!(Model::from_bytes(&file(&header, &data)).is_ok());
     for (truth, lie, word) in [
         ("F32", "F16", "dense/kernel is of type F16"),
-        (
-            "\"shape\":[4,3]",
-            "\"shape\":[3,4]",
-            "dense/kernel does not have the shape [4, 3]",
-        ),
-        (
-            "\"shape\":[4,3]",
-            "\"shape\":[4,3,18446744073709551615]",
-            "shape",
-        ),
-        (
-            "\"data_offsets\":[0,48]",
-            "\"data_offsets\":[48,0]",
-            "as large",
-        ),
-        (
-            "\"data_offsets\":[0,48]",
-            "\"data_offsets\":[0,18446744073709551615]",
-            "as large",
-        ),
-        (
-            "\"data_offsets\":[48,60]",
-            "\"data_offsets\":[0,12]",
-            "overlap",
-        ),
-        (
-            "\"data_offsets\":[0,48]",
-            "\"data_offsets\":[4,52]",
-            "overlap",
-        ),
-        (
-            "\"data_offsets\":[0,48]",
-            "\"data_offsets\":[-1,47]",
-            "header",
-        ),
-        (
-            "\"dense/kernel\"",
-            "\"dense/colonel\"",
-            "no tensor dense/kernel",
-        ),
+        ("\"shape\":[4,3]", "\"shape\":[3,4]", "dense/kernel does not have the shape [4, 3]"),
+        ("\"shape\":[4,3]", "\"shape\":[4,3,18446744073709551615]", "shape"),
+        ("\"data_offsets\":[0,48]", "\"data_offsets\":[48,0]", "as large"),
+        ("\"data_offsets\":[0,48]", "\"data_offsets\":[0,18446744073709551615]", "as large"),
+        ("\"data_offsets\":[48,60]", "\"data_offsets\":[0,12]", "overlap"),
+        ("\"data_offsets\":[0,48]", "\"data_offsets\":[4,52]", "overlap"),
+        ("\"data_offsets\":[0,48]", "\"data_offsets\":[-1,47]", "header"),
+        ("\"dense/kernel\"", "\"dense/colonel\"", "no tensor dense/kernel"),
         (
             "\"dense_1/bias\":",
             "\"x\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]},\"dense_1/bias\":",
@@ -78,15 +41,11 @@ fn lies_in_the_header_are_found() {
     ] {
         let lying = header.replacen(truth, lie, 1);
         assert_ne!(lying, header, "{truth} is not in {header}");
-        let error = Model::from_bytes(&file(&lying, &data))
-            .unwrap_err()
-            .to_string();
+        let error = Model::from_bytes(&file(&lying, &data)).unwrap_err().to_string();
         assert!(error.contains(word), "{lie}: {error}");
     }
     let flipped = [&data[..7], &[data[7] ^ 1], &data[8..]].concat();
-    let error = Model::from_bytes(&file(&header, &flipped))
-        .unwrap_err()
-        .to_string();
+    let error = Model::from_bytes(&file(&header, &flipped)).unwrap_err().to_string();
     assert!(error.contains("hash"), "{error}");
 }
 

@@ -11,10 +11,7 @@ use crate::small_model;
 /// A model with everything a card can say.
 fn full_model() -> Model {
     let mut model = small_model(5);
-    let metrics = Metrics {
-        loss: 0.1,
-        accuracy: 0.97,
-    };
+    let metrics = Metrics { loss: 0.1, accuracy: 0.97 };
     model.card.metrics.insert("test".into(), metrics);
     model.card.labels = vec!["nein".into(), "ja \"\u{1f600}\"".into()];
     model.card.trained = Some(Trained {
@@ -22,10 +19,7 @@ fn full_model() -> Model {
         steps: 100,
         batch: 20,
         optimizer: spec::Optimizer::Adam(spec::Adam::default()),
-        loss: spec::Loss {
-            name: Default::default(),
-            reduction: Default::default(),
-        },
+        loss: spec::Loss { name: Default::default(), reduction: Default::default() },
         seed: u64::MAX,
         seconds: 1.5,
     });
@@ -63,16 +57,9 @@ fn the_reference_reader_reads_ours() {
     assert_eq!(tensors.len(), model.graph.weights().len());
     for weight in model.graph.weights() {
         let tensor = tensors.tensor(&weight.name).unwrap();
-        assert_eq!(
-            (tensor.dtype(), tensor.shape()),
-            (Dtype::F32, &weight.shape[..])
-        );
+        assert_eq!((tensor.dtype(), tensor.shape()), (Dtype::F32, &weight.shape[..]));
         let values = model.weights[weight.range.clone()].iter();
-        assert!(
-            values
-                .flat_map(|value| value.to_le_bytes())
-                .eq(tensor.data().iter().copied())
-        );
+        assert!(values.flat_map(|value| value.to_le_bytes()).eq(tensor.data().iter().copied()));
     }
     let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
     let metadata = header.metadata().as_ref().unwrap();
@@ -104,33 +91,20 @@ fn we_read_the_reference_writers_files() {
 fn files_that_are_no_models_of_ours_are_told_apart() {
     let model = full_model();
     let problem = |bytes: Vec<u8>| Model::from_bytes(&bytes).unwrap_err();
-    let no_graph = problem(rewritten(&model, |about| {
-        drop(about.remove("trainyard.graph"))
-    }));
-    assert!(
-        no_graph.to_string().contains("trainyard.graph"),
-        "{no_graph}"
-    );
-    let no_card = problem(rewritten(&model, |about| {
-        drop(about.remove("trainyard.card"))
-    }));
+    let no_graph = problem(rewritten(&model, |about| drop(about.remove("trainyard.graph"))));
+    assert!(no_graph.to_string().contains("trainyard.graph"), "{no_graph}");
+    let no_card = problem(rewritten(&model, |about| drop(about.remove("trainyard.card"))));
     assert!(matches!(no_card, FileProblem::NotAModel(_)), "{no_card}");
     let newer = problem(rewritten(&model, |about| {
         let card = about.get_mut("trainyard.card").unwrap();
         *card = card.replace("\"version\":1", "\"version\":9");
     }));
-    assert!(
-        matches!(newer, FileProblem::Newer { found: 9, known: 1 }),
-        "{newer}"
-    );
+    assert!(matches!(newer, FileProblem::Newer { found: 9, known: 1 }), "{newer}");
     let layer = problem(rewritten(&model, |about| {
         let graph = about.get_mut("trainyard.graph").unwrap();
         *graph = graph.replace("\"Flatten\"", "\"Unroll\"");
     }));
-    assert!(
-        layer.to_string().contains("unknown variant `Unroll`"),
-        "{layer}"
-    );
+    assert!(layer.to_string().contains("unknown variant `Unroll`"), "{layer}");
     let swapped = problem(rewritten(&model, |about| {
         let card = about.get_mut("trainyard.card").unwrap();
         *card = card.replace("\"shape\":[2,2,1]", "\"shape\":[4]");
@@ -143,14 +117,8 @@ fn messages_name_the_file() {
     let folder = tempdir().unwrap();
     let model = small_model(0);
     for name in ["m.h5", "m.keras"] {
-        let error = model
-            .save(&folder.path().join(name))
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains(name) && error.contains("later version"),
-            "{error}"
-        );
+        let error = model.save(&folder.path().join(name)).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("later version"), "{error}");
     }
     assert!(model.save(&folder.path().join("m")).is_err());
     assert!(Model::can_save(Path::new("m.h5")).is_err());

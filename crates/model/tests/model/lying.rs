@@ -11,11 +11,7 @@ fn node(name: &str, layer: &str, inputs: &str) -> String {
 }
 
 fn input(shape: &str) -> String {
-    node(
-        "input",
-        &format!("{{\"Input\":{{\"shape\":{shape}}}}}"),
-        "[]",
-    )
+    node("input", &format!("{{\"Input\":{{\"shape\":{shape}}}}}"), "[]")
 }
 
 #[test]
@@ -65,13 +61,9 @@ fn lying_layers_are_refused() {
 fn there_is_a_limit_to_layers_and_it_is_quickly_found() {
     let chain = |count: usize| {
         let mut nodes = vec![input("[4]")];
-        nodes.extend((1..count).map(|n| {
-            node(
-                &format!("f{n}"),
-                "{\"Flatten\":{}}",
-                &format!("[{}]", n - 1),
-            )
-        }));
+        nodes.extend(
+            (1..count).map(|n| node(&format!("f{n}"), "{\"Flatten\":{}}", &format!("[{}]", n - 1))),
+        );
         graph(&format!("[{}]", nodes.join(",")))
     };
     assert_eq!(chain(10_000).unwrap().nodes().len(), 10_000);

@@ -59,10 +59,7 @@ fn a_killed_writer_leaves_only_whole_things() {
         let store = Store::local(folder.path()).unwrap();
         for path in ["name", "file"] {
             let bytes = store.get(path, 1 << 20).unwrap();
-            assert!(
-                bytes == content(bytes[0]),
-                "{path} is torn in round {round}"
-            );
+            assert!(bytes == content(bytes[0]), "{path} is torn in round {round}");
         }
         let entries = store.list("").unwrap();
         assert_eq!(entries.len(), 2, "torn files are listed: {entries:?}");
@@ -108,12 +105,8 @@ fn a_full_disk_keeps_what_was_published() {
     full(store.put("model", vec![8; 150_000]));
     full(store.put("other", vec![8; 150_000]));
     full(store.put_new("new", vec![8; 150_000]));
-    full(publish(&disk.0.join("model"), |out| {
-        out.write_all(&[8; 150_000])
-    }));
-    full(publish(&disk.0.join("file"), |out| {
-        out.write_all(&[8; 150_000])
-    }));
+    full(publish(&disk.0.join("model"), |out| out.write_all(&[8; 150_000])));
+    full(publish(&disk.0.join("file"), |out| out.write_all(&[8; 150_000])));
     assert_eq!(store.get("model", 1 << 20).unwrap(), kept);
     // Nothing of the attempts is left, so there is still room for what fits.
     assert_eq!(fs::read_dir(&disk.0).unwrap().count(), 1);

@@ -60,10 +60,9 @@ fn answer(
         Some(start) if start >= size => {
             format!("HTTP/1.1 416 No\r\ncontent-range: bytes */{size}\r\n")
         }
-        Some(start) => format!(
-            "HTTP/1.1 206 Part\r\ncontent-range: bytes {start}-{}/{size}\r\n",
-            size - 1
-        ),
+        Some(start) => {
+            format!("HTTP/1.1 206 Part\r\ncontent-range: bytes {start}-{}/{size}\r\n", size - 1)
+        }
         None => "HTTP/1.1 200 OK\r\n".into(),
     };
     let body = content.get(start.unwrap_or(0)..).unwrap_or_default();
@@ -93,18 +92,11 @@ fn read_from(store: &Store, offset: u64) -> std::io::Result<String> {
 fn plain_servers_of_every_kind_are_read() {
     for ranges in [true, false] {
         for chunked in [true, false] {
-            let habits = Habits {
-                ranges,
-                chunked,
-                ..Habits::default()
-            };
+            let habits = Habits { ranges, chunked, ..Habits::default() };
             let (url, _) = serve(TEXT, habits);
             let store = Store::url(&url).unwrap();
             assert_eq!(store.get("a file", 20).unwrap(), TEXT);
-            assert!(matches!(
-                store.get("a file", 19),
-                Err(StoreError::TooLarge { .. })
-            ));
+            assert!(matches!(store.get("a file", 19), Err(StoreError::TooLarge { .. })));
             assert_eq!(store.get_range("a file", 3..6).unwrap(), &b"345"[..]);
             assert_eq!(read_from(&store, 15).unwrap(), "fghij");
             assert_eq!(read_from(&store, 20).unwrap(), "");
@@ -114,32 +106,18 @@ fn plain_servers_of_every_kind_are_read() {
 
 #[test]
 fn a_broken_download_goes_on_where_it_was() {
-    let habits = Habits {
-        ranges: true,
-        cut: Some(7),
-        ..Habits::default()
-    };
+    let habits = Habits { ranges: true, cut: Some(7), ..Habits::default() };
     let (url, seen) = serve(TEXT, habits);
     let store = Store::url(&url).unwrap();
     assert_eq!(store.reader("a file", 0).unwrap().size(), Some(20));
     assert_eq!(read_from(&store, 0).unwrap(), "0123456789abcdefghij");
     let last = seen.lock().unwrap().last().unwrap().to_lowercase();
-    assert!(
-        last.contains("range: bytes=14-") && last.contains("if-range: \"0\""),
-        "{last}"
-    );
+    assert!(last.contains("range: bytes=14-") && last.contains("if-range: \"0\""), "{last}");
 }
 
 #[test]
 fn a_download_that_never_gets_on_ends() {
-    let (url, seen) = serve(
-        TEXT,
-        Habits {
-            ranges: true,
-            cut: Some(0),
-            ..Habits::default()
-        },
-    );
+    let (url, seen) = serve(TEXT, Habits { ranges: true, cut: Some(0), ..Habits::default() });
     let error = read_from(&Store::url(&url).unwrap(), 0).unwrap_err();
     assert!(error.to_string().contains("broke off"), "{error}");
     assert_eq!(seen.lock().unwrap().len(), 3);
@@ -147,12 +125,7 @@ fn a_download_that_never_gets_on_ends() {
 
 #[test]
 fn two_versions_are_never_joined() {
-    let habits = Habits {
-        ranges: true,
-        cut: Some(7),
-        changing: true,
-        ..Habits::default()
-    };
+    let habits = Habits { ranges: true, cut: Some(7), changing: true, ..Habits::default() };
     let (url, _) = serve(TEXT, habits);
     let error = read_from(&Store::url(&url).unwrap(), 0).unwrap_err();
     assert!(error.to_string().contains("changed"), "{error}");
@@ -160,13 +133,7 @@ fn two_versions_are_never_joined() {
 
 #[test]
 fn errors_are_told_apart() {
-    let (url, _) = serve(
-        TEXT,
-        Habits {
-            ranges: true,
-            ..Habits::default()
-        },
-    );
+    let (url, _) = serve(TEXT, Habits { ranges: true, ..Habits::default() });
     let store = Store::url(&url).unwrap();
     assert_eq!(store.size("a file").unwrap(), 20);
     assert!(!store.exists("other").unwrap());
@@ -174,21 +141,14 @@ fn errors_are_told_apart() {
     assert!(matches!(missing, StoreError::NotFound { .. }), "{missing}");
     let outside = store.get("../other", 9).unwrap_err();
     assert!(matches!(outside, StoreError::BadPath { .. }), "{outside}");
-    for refused in [
-        store.put("x", vec![1]),
-        store.delete("x"),
-        store.list("").map(drop),
-    ] {
+    for refused in [store.put("x", vec![1]), store.delete("x"), store.list("").map(drop)] {
         assert!(matches!(refused, Err(StoreError::ReadOnly { .. })));
     }
     // A server that does not speak TLS: refused in order, with the built-in provider.
     let secure = Store::url(&url.replace("http:", "https:")).unwrap();
     let error = secure.get("a file", 99).unwrap_err();
     assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
-    let free = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let nobody = Store::url(&format!("http://{free}/")).unwrap();
     let error = nobody.get("x", 9).unwrap_err();
     assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");

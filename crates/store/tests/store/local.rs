@@ -56,24 +56,11 @@ fn paths_stay_inside() {
     let folder = tempdir().unwrap();
     let store = Store::local(folder.path()).unwrap();
     let long = "x".repeat(2000);
-    for path in [
-        "",
-        "/etc/passwd",
-        "../x",
-        "a/../../x",
-        "a//b",
-        "./a",
-        "a/",
-        "x#1",
-        "x#",
-        "a\0b",
-        &long,
-    ] {
+    for path in
+        ["", "/etc/passwd", "../x", "a/../../x", "a//b", "./a", "a/", "x#1", "x#", "a\0b", &long]
+    {
         let error = store.put(path, &b"x"[..]).unwrap_err();
-        assert!(
-            matches!(error, StoreError::BadPath { .. }),
-            "{path}: {error}"
-        );
+        assert!(matches!(error, StoreError::BadPath { .. }), "{path}: {error}");
         assert!(store.get(path, 1).is_err(), "{path}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -86,20 +73,12 @@ fn a_store_is_named_by_path_or_url() {
     fs::create_dir(&spaced).unwrap();
     fs::write(spaced.join("x"), "hello").unwrap();
     let spaced = spaced.display().to_string();
-    for url in [
-        spaced.clone(),
-        format!("file://{}", spaced.replace(' ', "%20")),
-    ] {
+    for url in [spaced.clone(), format!("file://{}", spaced.replace(' ', "%20"))] {
         let store = Store::url(&url).unwrap();
         assert_eq!(store.get("x", 9).unwrap(), &b"hello"[..], "{url}");
     }
     let nowhere = format!("{spaced}/nowhere");
-    for url in [
-        &nowhere,
-        "s3://bucket/x",
-        "file://relative",
-        "http://h/?q=1",
-    ] {
+    for url in [&nowhere, "s3://bucket/x", "file://relative", "http://h/?q=1"] {
         let error = Store::url(url).unwrap_err();
         assert!(matches!(error, StoreError::BadUrl { .. }), "{url}: {error}");
     }
@@ -114,12 +93,8 @@ fn of_many_that_put_a_new_thing_one_succeeds() {
         let threads: Vec<_> = (0..8u8)
             .map(|number| {
                 let store = store.clone();
-                scope.spawn(move || {
-                    store
-                        .put_new("m", vec![number; 1000])
-                        .is_ok()
-                        .then_some(number)
-                })
+                scope
+                    .spawn(move || store.put_new("m", vec![number; 1000]).is_ok().then_some(number))
             })
             .collect();
         let ends = threads.into_iter().map(|thread| thread.join().unwrap());

@@ -22,14 +22,8 @@ fn a_second_driver_is_refused_at_once() {
     assert_eq!(Owner::of(&run), Some(owner.clone()));
     let refused = Lock::acquire(&run, &owner, Duration::MAX, never).unwrap_err();
     let message = refused.to_string();
-    assert!(
-        message.contains("mnist-1 is being driven by process"),
-        "{message}"
-    );
-    assert!(
-        message.contains(&std::process::id().to_string()),
-        "{message}"
-    );
+    assert!(message.contains("mnist-1 is being driven by process"), "{message}");
+    assert!(message.contains(&std::process::id().to_string()), "{message}");
     assert!(message.contains("trainyard stop mnist-1"), "{message}");
     lock.release().unwrap();
     drop(Lock::acquire(&run, &owner, Duration::ZERO, never).unwrap());
@@ -41,10 +35,7 @@ fn a_driver_elsewhere_is_waited_for_only_so_long() {
     let folder = tempdir().unwrap();
     let run = Runs::new(folder.path()).create("mnist").unwrap();
     let here = Owner::this_process(5);
-    let elsewhere = Owner {
-        host: "elsewhere".into(),
-        ..here.clone()
-    };
+    let elsewhere = Owner { host: "elsewhere".into(), ..here.clone() };
     let _lock = Lock::acquire(&run, &elsewhere, Duration::ZERO, never).unwrap();
     let mut slept = Duration::ZERO;
     let wait = Duration::from_secs(1);
@@ -56,11 +47,7 @@ fn a_driver_elsewhere_is_waited_for_only_so_long() {
 /// The run in the current folder.
 fn run_here() -> RunDir {
     let path = std::env::current_dir().expect("a process has a folder");
-    RunDir {
-        path,
-        name: "mnist".into(),
-        number: 1,
-    }
+    RunDir { path, name: "mnist".into(), number: 1 }
 }
 
 #[test]
@@ -68,10 +55,7 @@ fn run_here() -> RunDir {
 fn drives_and_leaves_a_worker() {
     let run = run_here();
     let _lock = Lock::acquire(&run, &Owner::this_process(5), Duration::ZERO, never).unwrap();
-    let worker = Command::new("sleep")
-        .arg("600")
-        .stdout(Stdio::null())
-        .spawn();
+    let worker = Command::new("sleep").arg("600").stdout(Stdio::null()).spawn();
     fs::write("worker.tmp", worker.unwrap().id().to_string()).unwrap();
     fs::rename("worker.tmp", "worker").unwrap();
     std::thread::sleep(Duration::from_secs(600));
@@ -80,11 +64,7 @@ fn drives_and_leaves_a_worker() {
 #[test]
 fn the_lock_outlives_a_killed_driver_while_its_workers_live() {
     let folder = tempdir().unwrap();
-    let run = RunDir {
-        path: folder.path().into(),
-        name: "mnist".into(),
-        number: 1,
-    };
+    let run = RunDir { path: folder.path().into(), name: "mnist".into(), number: 1 };
     let mut driver = start("lock::drives_and_leaves_a_worker", folder.path());
     wait_for(&folder.path().join("worker"));
     let worker = fs::read_to_string(folder.path().join("worker")).unwrap();

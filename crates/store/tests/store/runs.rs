@@ -12,32 +12,20 @@ fn numbers_count_up_for_each_name() {
     let folder = tempdir().unwrap();
     let runs = Runs::new(folder.path().join("runs"));
     assert!(runs.list().unwrap().is_empty());
-    for (name, id) in [
-        ("mnist", "mnist-1"),
-        ("mnist", "mnist-2"),
-        ("b", "b-1"),
-        ("mnist-2", "mnist-2-1"),
-    ] {
+    for (name, id) in
+        [("mnist", "mnist-1"), ("mnist", "mnist-2"), ("b", "b-1"), ("mnist-2", "mnist-2-1")]
+    {
         assert_eq!(runs.create(name).unwrap().id(), id);
     }
     fs::create_dir(runs.root().join("mnist-10")).unwrap();
-    for not_a_run in [
-        "mnist",
-        "mnist-0",
-        "mnist-07",
-        "Mnist-1",
-        "mnist-x",
-        "-1",
-        "mnist-99999999999999999999",
-    ] {
+    for not_a_run in
+        ["mnist", "mnist-0", "mnist-07", "Mnist-1", "mnist-x", "-1", "mnist-99999999999999999999"]
+    {
         fs::create_dir(runs.root().join(not_a_run)).unwrap();
     }
     fs::write(runs.root().join("file-1"), "").unwrap();
     let listed = ids(&runs.list().unwrap());
-    assert_eq!(
-        listed,
-        ["b-1", "mnist-1", "mnist-2", "mnist-10", "mnist-2-1"]
-    );
+    assert_eq!(listed, ["b-1", "mnist-1", "mnist-2", "mnist-10", "mnist-2-1"]);
     assert_eq!(runs.create("mnist").unwrap().number, 11);
 }
 

@@ -31,11 +31,7 @@ pub(crate) fn prepare(
         let now = context.clock.elapsed();
         if total == Some(done) || told_at.is_none_or(|at| now >= at + TELL_EVERY) {
             told_at = Some(now);
-            context.emit(Kind::Fetching {
-                file: file.to_owned(),
-                bytes: done,
-                total,
-            });
+            context.emit(Kind::Fetching { file: file.to_owned(), bytes: done, total });
         }
     };
     let manifest = data::prepare(prepare, orders.task.seed, &places, &folder, &mut tell)?;

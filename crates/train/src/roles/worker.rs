@@ -28,16 +28,8 @@ pub(crate) fn worker(
         Some(_) => Some(manifest.split(Split::Validation)?),
         None => None,
     };
-    let mut trainer = Trainer::new(
-        Material {
-            network,
-            samples,
-            validation,
-            weights,
-        },
-        settings,
-        orders.cpu(),
-    )?;
+    let mut trainer =
+        Trainer::new(Material { network, samples, validation, weights }, settings, orders.cpu())?;
 
     let keep = train.checkpoint.keep as usize;
     let folder = Store::local(run.checkpoints().join(&orders.task.id))?;
@@ -72,18 +64,10 @@ fn publish(orders: &Orders, trainer: &Trainer, manifest: &Manifest) -> Result<Pu
         samples: BTreeMap::from([("train".to_owned(), count(&manifest.train))]),
     };
     let labels = manifest.labels.clone();
-    let model = trainer.model(Origin {
-        name: run.id(),
-        data,
-        labels,
-    });
+    let model = trainer.model(Origin { name: run.id(), data, labels });
     let path = run.model(&orders.task.id).join(model::FILE_NAME);
     let weights_sha256 = model.weights_sha256();
-    if Model::load(&path)
-        .map(|there| there.weights_sha256())
-        .ok()
-        .as_ref()
-        != Some(&weights_sha256)
+    if Model::load(&path).map(|there| there.weights_sha256()).ok().as_ref() != Some(&weights_sha256)
     {
         model.save(&path)?;
     }
@@ -91,11 +75,7 @@ fn publish(orders: &Orders, trainer: &Trainer, manifest: &Manifest) -> Result<Pu
     let epoch = position.result.as_ref().map_or(0, |epoch| epoch.epoch);
     let samples = trainer.samples_in(position.step);
     Ok(Published {
-        path: path
-            .strip_prefix(&run.path)
-            .unwrap_or(&path)
-            .display()
-            .to_string(),
+        path: path.strip_prefix(&run.path).unwrap_or(&path).display().to_string(),
         weights_sha256,
         parameters: model.weights.len() as u64,
         epoch,

@@ -17,15 +17,9 @@ use crate::simd::Isa;
 
 impl Conv {
     pub(super) fn backward_scratch(&self, input_gradient: bool) -> Scratch {
-        let (turned, frame) = if input_gradient {
-            (self.kernel.len(), self.frame().len())
-        } else {
-            (0, 0)
-        };
-        Scratch {
-            shared: turned,
-            each: self.weights() + self.padded_len() + frame,
-        }
+        let (turned, frame) =
+            if input_gradient { (self.kernel.len(), self.frame().len()) } else { (0, 0) };
+        Scratch { shared: turned, each: self.weights() + self.padded_len() + frame }
     }
 
     pub(crate) fn backward(&self, operation: &Operation, run: &mut Run<'_>) {
@@ -40,12 +34,7 @@ impl Conv {
         self.turn_kernel(&run.weights[self.kernel.clone()], turned);
         let empty = operation.x.offset..operation.x.offset;
         let dx_range = operation.dx.map_or(empty, |dx| dx.range(n));
-        let ranges = [
-            operation.x.range(n),
-            operation.y.range(n),
-            dy.range(n),
-            dx_range,
-        ];
+        let ranges = [operation.x.range(n), operation.y.range(n), dy.range(n), dx_range];
         let [x, y, dy, dx] = if self.relu {
             disjoint(run.values, ranges)
         } else {
@@ -111,22 +100,10 @@ impl Conv {
     fn finish(&self, run: &mut Run<'_>, need: Scratch, parts: usize) {
         let gradients = std::mem::take(&mut run.gradients);
         let partials = &run.scratch[need.shared..need.shared + parts * need.each];
-        add_partials(
-            run.cpu,
-            partials,
-            parts,
-            0,
-            &mut gradients[self.kernel.clone()],
-        );
+        add_partials(run.cpu, partials, parts, 0, &mut gradients[self.kernel.clone()]);
         if let Some(bias) = &self.bias {
             let first = self.kernel.len();
-            add_partials(
-                run.cpu,
-                partials,
-                parts,
-                first,
-                &mut gradients[bias.clone()],
-            );
+            add_partials(run.cpu, partials, parts, first, &mut gradients[bias.clone()]);
         }
         run.gradients = gradients;
     }
@@ -144,10 +121,8 @@ impl Conv {
     fn spread(&self, dy: &[f32], frame: &mut [f32]) {
         let (window, filters) = (&self.window, self.filters());
         let row = self.frame().row();
-        let [down, across] = [
-            window.height - 1 - window.before[0],
-            window.width - 1 - window.before[1],
-        ];
+        let [down, across] =
+            [window.height - 1 - window.before[0], window.width - 1 - window.before[1]];
         for (y, line) in dy.chunks_exact(window.output.row()).enumerate() {
             let to = &mut frame[(y * window.stride[0] + down) * row + across * filters..];
             if window.stride[1] == 1 {

@@ -12,15 +12,8 @@ use crate::simd::Isa;
 
 impl Conv {
     pub(super) fn forward_scratch(&self) -> Scratch {
-        let rows = if self.choices.is_some() {
-            2 * self.window.output.row()
-        } else {
-            0
-        };
-        Scratch {
-            shared: 0,
-            each: self.padded_len() + rows,
-        }
+        let rows = if self.choices.is_some() { 2 * self.window.output.row() } else { 0 };
+        Scratch { shared: 0, each: self.padded_len() + rows }
     }
 
     pub(crate) fn forward(&self, operation: &Operation, run: &mut Run<'_>) {
@@ -90,18 +83,11 @@ impl Conv {
         (y, choices): (&mut [f32], &mut [u8]),
     ) {
         let pooled_row = self.window.output.width / 2 * self.filters();
-        let lines = y
-            .chunks_exact_mut(pooled_row)
-            .zip(choices.chunks_exact_mut(pooled_row));
+        let lines = y.chunks_exact_mut(pooled_row).zip(choices.chunks_exact_mut(pooled_row));
         for (line, (y, choices)) in lines.enumerate() {
             self.rows(isa, weights, x, (2 * line, rows));
             let (above, below) = rows.split_at(self.window.output.row());
-            let pair = pooled::Pair {
-                above,
-                below,
-                channels: self.filters(),
-                relu: self.relu,
-            };
+            let pair = pooled::Pair { above, below, channels: self.filters(), relu: self.relu };
             pooled::largest(isa, pair, y, choices);
         }
     }

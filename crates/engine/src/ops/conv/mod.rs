@@ -56,21 +56,14 @@ impl Conv {
 
     /// Floats of a padded copy of the input, if there is one.
     fn padded_len(&self) -> usize {
-        if self.window.is_padded() {
-            self.window.padded().len()
-        } else {
-            0
-        }
+        if self.window.is_padded() { self.window.padded().len() } else { 0 }
     }
 }
 
 /// The floats of scratch for all chunks, and the rest, cut for each.
 fn cut_scratch(scratch: &mut [f32], need: Scratch, parts: usize) -> (&mut [f32], Cut<'_, f32>) {
     let (shared, each) = scratch.split_at_mut(need.shared);
-    (
-        shared,
-        Cut::new(&mut each[..parts * need.each], parts, parts),
-    )
+    (shared, Cut::new(&mut each[..parts * need.each], parts, parts))
 }
 
 /// The picture that windows slide over: `x` itself, or its copy inside zeros. The zeros around it are
@@ -89,11 +82,7 @@ fn padded<'a>(window: &Window, x: &'a [f32], copy: &'a mut [f32]) -> &'a [f32] {
 
 /// The picture that windows slide over.
 fn source(window: &Window) -> Picture {
-    if window.is_padded() {
-        window.padded()
-    } else {
-        window.input
-    }
+    if window.is_padded() { window.padded() } else { window.input }
 }
 
 /// `to` = the tree sum of the part of all partial gradients that begins at `first`.

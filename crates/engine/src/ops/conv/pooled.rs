@@ -54,17 +54,10 @@ impl Conv {
             copy.fill(0.0);
             let mut dx = dx.chunks_exact_mut(x_len);
             for sample in portion(n, parts, part) {
-                let sparse = self.sparse(
-                    &dy[sample * y_len..][..y_len],
-                    &choices[sample * y_len..][..y_len],
-                );
+                let sparse = self
+                    .sparse(&dy[sample * y_len..][..y_len], &choices[sample * y_len..][..y_len]);
                 let x = padded(window, &x[sample * x_len..][..x_len], copy);
-                isa.run(WeightGradient {
-                    sparse,
-                    picture: x,
-                    dw,
-                    db,
-                });
+                isa.run(WeightGradient { sparse, picture: x, dw, db });
                 if let Some(dx) = dx.next() {
                     self.pooled_input_gradient(isa, sparse, turned, (frame, dx));
                 }
@@ -83,11 +76,7 @@ impl Conv {
             width: window.output.width / 2,
             across: window.stride[1] * source.channels,
             down: window.stride[0] * source.row(),
-            window: Lines {
-                count: window.height,
-                len: window.row(),
-                row: source.row(),
-            },
+            window: Lines { count: window.height, len: window.row(), row: source.row() },
         }
     }
 
@@ -101,19 +90,11 @@ impl Conv {
         let window = &self.window;
         if frame.is_empty() {
             dx.fill(0.0);
-            isa.run(InputGradient {
-                sparse,
-                kernel: turned,
-                dx,
-            });
+            isa.run(InputGradient { sparse, kernel: turned, dx });
             return;
         }
         frame.fill(0.0);
-        isa.run(InputGradient {
-            sparse,
-            kernel: turned,
-            dx: &mut *frame,
-        });
+        isa.run(InputGradient { sparse, kernel: turned, dx: &mut *frame });
         let (row, width) = (window.input.row(), window.padded().row());
         let first = window.before[0] * width + window.before[1] * window.input.channels;
         for (y, line) in dx.chunks_exact_mut(row).enumerate() {
@@ -132,13 +113,7 @@ impl Conv {
         plain::transpose(sum, self.filters(), self.window.len(), dw);
         if let Some(bias) = &self.bias {
             let first = self.kernel.len();
-            add_partials(
-                run.cpu,
-                partials,
-                parts,
-                first,
-                &mut gradients[bias.clone()],
-            );
+            add_partials(run.cpu, partials, parts, first, &mut gradients[bias.clone()]);
         }
         run.scratch = scratch;
         run.gradients = gradients;
