@@ -12,8 +12,14 @@ use train::bytes;
 use crate::env::Env;
 use crate::failure::{Failure, OrUsage};
 
+/// The plan of a run, and the facts it was made from.
+pub(crate) fn plan(spec: &RunSpec, env: &Env) -> Result<(Plan, Facts), Failure> {
+    let facts = gather(spec, env)?;
+    Ok((plan::plan(spec, &facts).or_usage()?, facts))
+}
+
 /// Looks up everything that planning a run needs to know.
-pub(crate) fn gather(spec: &RunSpec, env: &Env) -> Result<Facts, Failure> {
+fn gather(spec: &RunSpec, env: &Env) -> Result<Facts, Failure> {
     let mut facts = Facts { threads: env.threads, ..Facts::default() };
     // A plan made before anything is known still tells what belongs to what.
     let plan = plan::plan(spec, &facts).or_usage()?;

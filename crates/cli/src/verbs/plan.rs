@@ -1,7 +1,7 @@
 //! `trainyard plan`: what would run.
 
 use crate::env::Env;
-use crate::failure::{Failure, OrUsage};
+use crate::failure::Failure;
 use crate::run_file::RunFile;
 use crate::{facts, output};
 
@@ -19,9 +19,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
-    let spec = args.file.spec()?;
-    let facts = facts::gather(&spec, env)?;
-    let plan = plan::plan(&spec, &facts).or_usage()?;
+    let (plan, facts) = facts::plan(&args.file.spec()?, env)?;
     if args.json {
         return output::json(&plan);
     }

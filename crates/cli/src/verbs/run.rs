@@ -13,7 +13,7 @@ use store::{Lock, Owner, RunDir, Runs};
 use train::{Clock, Standing, State, read_events};
 
 use crate::env::{Env, absolute};
-use crate::failure::{Failure, OrUsage};
+use crate::failure::Failure;
 use crate::run_file::RunFile;
 use crate::view::View;
 use crate::{facts, output, report_text};
@@ -46,8 +46,7 @@ pub(crate) struct Args {
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let spec = args.file.spec()?;
-    let facts = facts::gather(&spec, env)?;
-    let plan = plan::plan(&spec, &facts).or_usage()?;
+    let (plan, _) = facts::plan(&spec, env)?;
     facts::check_memory(&plan, env)?;
     let runs = Runs::new(absolute(args.out.as_ref().unwrap_or(&env.runs))?);
     let run = choose(&runs, &spec, args.fresh)?;
