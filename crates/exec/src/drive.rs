@@ -184,12 +184,7 @@ impl Drive<'_> {
             Some(kind) => kind,
             None if self.killing_at.is_some() => Kind::TaskStopped { saved: false },
             None if self.count_death(task) < MOST_DEATHS => return self.restart(task, ending),
-            None => Kind::TaskFailed {
-                reason: format!(
-                    "{ending}, {MOST_DEATHS} times in a row; see `trainyard logs {} {task}`",
-                    self.driver.run.id()
-                ),
-            },
+            None => Kind::TaskFailed { reason: format!("{ending}, {MOST_DEATHS} times in a row") },
         };
         self.note(Some(task), kind)
     }
@@ -236,7 +231,8 @@ impl Drive<'_> {
         }
         if let Some(failed) = plan.tasks.iter().find(|task| is(task, State::Failed)) {
             let why = stands(failed).and_then(|task| task.reason.clone()).unwrap_or_default();
-            let reason = format!("task `{}` failed: {why}", failed.id);
+            let (task, run) = (&failed.id, self.driver.run.id());
+            let reason = format!("task `{task}` failed: {why}; see `trainyard logs {run} {task}`");
             self.note(None, Kind::RunFailed { reason: reason.clone() })?;
             return Ok(Ending::Failed(reason));
         }

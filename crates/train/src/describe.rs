@@ -45,7 +45,8 @@ pub fn describe_kind(kind: &Kind) -> Option<String> {
             "stopping; everything so far is being saved (again: at once)".into()
         }
         Kind::RunStopped { reason } => format!("run stopped: {reason}"),
-        Kind::RunFailed { reason } => format!("run failed: {reason}"),
+        // The task that failed has just said why.
+        Kind::RunFailed { .. } => "run failed".into(),
         Kind::RunDone {} => "run done".into(),
     })
 }
