@@ -146,3 +146,15 @@ fn a_dataset_that_is_not_here_says_how_to_get_it() {
         assert!(error.contains(part), "{error}");
     }
 }
+
+#[test]
+fn data_without_a_test_split_is_found_before_training() {
+    let yard = Yard::new();
+    yard.ok(&["split", "--data", "mnist-sample", "--n_container", "10", "--savedir", "d"]);
+    yard.file("small.yaml", SMALL.replace("mnist-sample", "d/0.npz").replace("1000", "100"));
+    let error = yard.fails(2, &["run", "small.yaml"]);
+    assert!(error.contains("evaluate: false"), "{error}");
+    yard.ok(&["run", "small.yaml", "--set", "evaluate=false"]);
+    let report = yard.json(&["report", "small", "--json"]);
+    assert!(report["metrics"]["test"].is_null() && report["metrics"]["validation"].is_object());
+}

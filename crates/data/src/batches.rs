@@ -72,6 +72,13 @@ struct Block {
     y: Vec<u32>,
 }
 
+impl Block {
+    /// In place of one that was given away.
+    fn none() -> Block {
+        Block { step: 0, x: Values::U8(Vec::new()), y: Vec::new() }
+    }
+}
+
 /// How many batches an epoch of `samples` has; the last may be short.
 pub fn steps_per_epoch(samples: usize, batch: usize) -> u64 {
     samples.div_ceil(batch) as u64
@@ -122,17 +129,20 @@ impl Batches {
         })
     }
 
-    /// Takes the next block and gives the used one back.
+    /// Gives the used block back, first, so that the thread need not make another, and takes the next.
     fn turn_over(&mut self) -> Result<()> {
+        let used = std::mem::replace(&mut self.block, Block::none());
+        if !used.y.is_empty() {
+            // The circle has room for every block, so this fails only when the thread has ended;
+            // receiving then says so.
+            let _ = self.used.try_send(used);
+        }
         let received = self.filled.as_ref().and_then(|filled| filled.recv().ok());
         let Some(block) = received else {
             return Err(DataError::Stopped(self.last_words()));
         };
-        let used = std::mem::replace(&mut self.block, block);
+        self.block = block;
         self.next = 0;
-        // The circle has room for every block, so this fails only when the thread has ended; then
-        // the next call says so.
-        let _ = self.used.try_send(used);
         Ok(())
     }
 

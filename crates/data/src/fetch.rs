@@ -37,6 +37,7 @@ pub(crate) fn load(
     places: &Places,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Pair> {
+    let mirror = mirror.map(|mirror| mirror.strip_prefix("file://").unwrap_or(mirror));
     if let Some(folder) = mirror.filter(|mirror| !mirror.contains("://")) {
         return load_checked(known, Path::new(folder));
     }
@@ -63,7 +64,17 @@ pub(crate) fn load(
 
 /// Loads a folder and checks that it holds the dataset.
 fn load_checked(known: &Known, folder: &Path) -> Result<Pair> {
-    let (train, test) = Folder::open(folder)?.load()?;
+    let folder_of_files = Folder::open(folder)?;
+    let found = folder_of_files.facts()?;
+    if (found.train, found.test) != (known.train.samples, known.test.samples) {
+        return Err(DataError::malformed(format!(
+            "holds {} training and {} test samples, and {} has {} and {}; fetch it again from a \
+             faithful copy",
+            found.train, found.test, known.name, known.train.samples, known.test.samples
+        ))
+        .in_file(folder));
+    }
+    let (train, test) = folder_of_files.load()?;
     for (split, samples, expected) in
         [("training", Some(&train), &known.train), ("test", test.as_ref(), &known.test)]
     {
@@ -167,6 +178,7 @@ fn fetch_file(
         }
         done += count as u64;
         if done > MOST {
+            fs::remove_file(&part).map_err(DataError::io("remove", &part))?;
             return Err(broken(format!("it is larger than {MOST} bytes")).into());
         }
         file.write_all(&buffer[..count]).map_err(DataError::io("write", &part))?;

@@ -117,7 +117,9 @@ fn read_shape(reader: &mut dyn Read, limits: &Limits) -> Result<Vec<usize>> {
         reader.read_exact(&mut side).map_err(unreadable)?;
         shape.push(u32::from_be_bytes(side) as usize);
     }
-    let bytes = shape.iter().try_fold(1u64, |product, &side| product.checked_mul(side as u64));
+    // An empty side must not hide that the others are beyond all bounds.
+    let bytes =
+        shape.iter().try_fold(1u64, |product, &side| product.checked_mul(side.max(1) as u64));
     if bytes.is_none_or(|bytes| bytes > limits.bytes) {
         return Err(DataError::malformed(format!(
             "claims the shape {shape:?}, more than the limit of {} bytes",

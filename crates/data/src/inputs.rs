@@ -54,5 +54,6 @@ fn count(found: &[usize], shape: &[usize]) -> Option<usize> {
         return Some(1);
     }
     let (&samples, rest) = found.split_first()?;
-    (rest.iter().product::<usize>() == row && !rest.is_empty()).then_some(samples)
+    let values = rest.iter().try_fold(1usize, |product, &side| product.checked_mul(side))?;
+    (values == row && !rest.is_empty()).then_some(samples)
 }

@@ -27,7 +27,7 @@ pub fn prepare(
 ) -> Result<Manifest> {
     // What a known dataset holds is known: if it was prepared before, its source is not needed.
     if let Some((origin, labels)) = known_origin(prepare, seed)?
-        && let Some(manifest) = existing(dest, &origin, &labels)
+        && let Some(manifest) = existing(dest, &origin, &labels, &known::SHAPE)
     {
         return Ok(manifest);
     }
@@ -35,7 +35,7 @@ pub fn prepare(
     let (kept, held) = source::hold_out(&prepare.data, &raw.train, seed)?;
     let hashes = (raw.train.sha256(), raw.test.as_ref().map(Samples::sha256));
     let origin = origin(prepare, seed, hashes, held.len());
-    if let Some(manifest) = existing(dest, &origin, &raw.labels) {
+    if let Some(manifest) = existing(dest, &origin, &raw.labels, &raw.train.shape) {
         return Ok(manifest);
     }
     let shards = deal(&raw.train, &kept, prepare, seed)?;
@@ -83,9 +83,9 @@ struct Draft {
 }
 
 /// The dataset in `dest`, if it is whole and the one that would be written.
-fn existing(dest: &Path, origin: &Origin, labels: &[String]) -> Option<Manifest> {
+fn existing(dest: &Path, origin: &Origin, labels: &[String], shape: &[usize]) -> Option<Manifest> {
     let manifest = Manifest::open(dest).ok()?;
-    let equal = manifest.origin == *origin && manifest.labels == labels;
+    let equal = manifest.origin == *origin && manifest.labels == labels && manifest.shape == shape;
     let whole = || manifest.parts().into_iter().all(|part| manifest.read(part).is_ok());
     (equal && whole()).then_some(manifest)
 }
@@ -180,7 +180,8 @@ pub(crate) fn write_npz(
     indices: &[u32],
     shape: &[usize],
 ) -> Result<()> {
-    let part = path.with_extension("npz.part");
+    // Two processes may write the same file; each has a part of its own.
+    let part = path.with_extension(format!("npz.{}.part", std::process::id()));
     File::create(&part)
         .and_then(|file| npz::write_samples(BufWriter::new(file), samples, indices, shape))
         .and_then(|mut file| file.flush())

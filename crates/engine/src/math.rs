@@ -39,6 +39,7 @@ pub(crate) fn exp(x: f32) -> f32 {
 }
 
 /// The natural logarithm of a positive, normal number, within 2 units in the last place.
+/// Not-a-number stays.
 #[inline(always)]
 pub(crate) fn ln(x: f32) -> f32 {
     // x = m·2^e with √½ <= m < √2: subtracting the bits of √½ makes the exponent field count from it.
@@ -58,7 +59,8 @@ pub(crate) fn ln(x: f32) -> f32 {
     let square = m * m;
     let low = e.mul_add(-2.121_944_4e-4, p * m * square);
     let low = square.mul_add(-0.5, low);
-    e.mul_add(0.693_359_4, m + low)
+    let value = e.mul_add(0.693_359_4, m + low);
+    if x.is_nan() { x } else { value }
 }
 
 /// 1 / (1 + e^-x).
@@ -187,7 +189,7 @@ mod tests {
         assert_eq!(ln(1.0), 0.0);
         assert_eq!(tanh(100.0), 1.0);
         assert_eq!(sigmoid(-200.0), exp(-87.0));
-        for f in [relu, exp, sigmoid, tanh] {
+        for f in [relu, exp, ln, sigmoid, tanh] {
             assert!(f(f32::NAN).is_nan());
         }
     }

@@ -85,17 +85,17 @@ impl Pool {
             stop: AtomicBool::new(false),
             panic: Mutex::new(None),
         });
-        let threads = (0..others)
-            .map(|number| {
+        // Where the system gives fewer threads, those that are there do all the work: the results are
+        // the same.
+        let threads: Vec<_> = (0..others)
+            .map_while(|number| {
                 let state = Arc::clone(&state);
-                std::thread::Builder::new()
-                    .name(format!("engine-{}", number + 1))
-                    .spawn(move || state.serve(number))
-                    .expect("the system gives a thread")
+                let thread = std::thread::Builder::new().name(format!("engine-{}", number + 1));
+                thread.spawn(move || state.serve(number)).ok()
             })
             .collect();
         // A thread allocates as it starts. Afterwards nothing does.
-        while state.started.load(Acquire) < others {
+        while state.started.load(Acquire) < threads.len() {
             std::thread::yield_now();
         }
         Pool { state, threads, turn: Mutex::new(()) }
@@ -131,8 +131,9 @@ impl Pool {
         while state.gate.load(Acquire) & INSIDE != 0 {
             pause(&mut spins);
         }
-        drop(turn);
+        // Before the turn ends: the next caller must not find a panic that is not its own.
         let panic = state.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(turn);
         if let Some(panic) = panic {
             resume_unwind(panic);
         }

@@ -3,8 +3,8 @@
 mod support;
 
 use engine::{Cpu, EngineError, Input, Isa, Noise, Program, Session};
-use model::Graph;
-use spec::{Activation, Padding, Reduction};
+use model::{Graph, Node};
+use spec::{Activation, Flatten, Layer, Padding, Reduction};
 use support::{bits, labels, loss, networks, session, uniform, weights};
 
 const BATCH: usize = 9;
@@ -119,4 +119,51 @@ fn what_cannot_be_a_program_is_refused() {
     let wide = Graph::sequential(&[1], wide).unwrap();
     let refused = training(&wide, 5000).unwrap_err().to_string();
     assert!(refused.contains("a batch below 4096 fits"), "{refused}");
+}
+
+/// Flatten, and one Dense layer of ten units.
+fn one_layer(activation: Activation) -> Graph {
+    let dense = serde_json::json!({ "Dense": { "units": 10, "activation": activation } });
+    let layers = vec![Layer::Flatten(Flatten {}), serde_json::from_value(dense).unwrap()];
+    Graph::sequential(&[4, 4, 1], layers).unwrap()
+}
+
+#[test]
+fn weights_that_are_not_numbers_show_in_the_loss_of_every_head() {
+    for activation in [Activation::Softmax, Activation::Sigmoid, Activation::Linear] {
+        let graph = one_layer(activation);
+        let mut broken = weights(&graph, 5);
+        broken[3] = f32::NAN; // One weight of unit 3.
+        let mut session = session(&graph, 2, &broken, cpu());
+        let x = uniform(1, 2 * 16, 1.0);
+        let outcome = session.gradient(Input::Floats(&x), &[7, 3], Noise::default());
+        assert!(outcome.loss.is_nan(), "{activation:?}: {}", outcome.loss);
+        assert!(session.gradients().iter().any(|g| g.is_nan()), "{activation:?}");
+    }
+}
+
+#[test]
+fn a_softmax_over_channels_is_not_one_over_the_whole_answer() {
+    let conv = serde_json::json!({
+        "Conv2D": { "filters": 5, "kernel_size": 3, "activation": "softmax" }
+    });
+    let layers = vec![serde_json::from_value(conv).unwrap(), Layer::Flatten(Flatten {})];
+    let graph = Graph::sequential(&[3, 4, 1], layers).unwrap();
+    let mut session = session(&graph, 1, &weights(&graph, 5), cpu());
+    let answer = session.predict(Input::Floats(&uniform(1, 12, 1.0)), 1).to_vec();
+    for pixel in answer.chunks_exact(5) {
+        assert!((pixel.iter().sum::<f32>() - 1.0).abs() < 1e-6, "{answer:?}");
+    }
+}
+
+#[test]
+fn a_layer_that_reads_another_than_the_one_before_is_refused() {
+    let mut nodes: Vec<Node> = one_layer(Activation::Relu).into();
+    let mut extra = nodes[2].clone();
+    extra.name = "branch".into();
+    extra.inputs = vec![1];
+    nodes.push(extra);
+    let graph = Graph::new(nodes).unwrap();
+    let refused = Program::inference(&graph, 1).err().unwrap();
+    assert_eq!(refused, EngineError::Branch { name: "branch".into() });
 }

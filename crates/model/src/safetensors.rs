@@ -10,7 +10,7 @@
 //! Nothing a header says is believed before it has been checked against the file's true size and
 //! against the graph.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 
@@ -170,13 +170,11 @@ fn places(header: &Header, graph: &Graph, data: u64) -> Result<Vec<usize>, FileP
         }
         order.push((start, end, number));
     }
-    if let Some(extra) = header
-        .tensors
-        .keys()
-        .find(|&name| graph.weights().iter().all(|weight| weight.name != *name))
-        .filter(|_| header.tensors.len() > order.len())
-    {
-        return damaged(format!("no layer has the tensor {}", shortened(extra)));
+    if header.tensors.len() > order.len() {
+        let known: BTreeSet<&str> = graph.weights().iter().map(|w| w.name.as_str()).collect();
+        let extra = header.tensors.keys().find(|name| !known.contains(name.as_str()));
+        let extra = extra.map_or(String::new(), |name| shortened(name).to_string());
+        return damaged(format!("no layer has the tensor {extra}"));
     }
     order.sort_unstable();
     let mut at = 0;

@@ -35,6 +35,14 @@ pub enum PlanError {
         /// `a → b → a`, each needing the next.
         cycle: String,
     },
+    /// A step wants samples of a split that the data does not have.
+    #[error("step `{step}`: {problem}")]
+    NoSamples {
+        /// Who wants them.
+        step: String,
+        /// What is missing, and what would be right.
+        problem: String,
+    },
     /// A step lacks a need of some kind, has too many of it, or must not have it.
     #[error("step `{step}`: {problem}")]
     WrongNeeds {

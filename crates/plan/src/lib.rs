@@ -8,6 +8,7 @@ mod explain;
 mod facts;
 mod order;
 mod roles;
+mod samples;
 
 use serde::{Deserialize, Serialize};
 use spec::RunSpec;
@@ -112,6 +113,7 @@ pub fn plan(spec: &RunSpec, facts: &Facts) -> Result<Plan, PlanError> {
     for index in order {
         let step = &spec.steps[index];
         let role = roles::role(&spec.steps, step)?;
+        samples::check(&step.id, &role, facts)?;
         let threads = match &role {
             Role::Prepare(_) => 1,
             Role::Worker { train, .. } => train.threads.unwrap_or(facts.threads),

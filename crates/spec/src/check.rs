@@ -119,8 +119,8 @@ fn data(data: &Data, path: &Path, complaints: &mut Vec<Complaint>) {
         complain("mirror", message.into(), Some("give the mirror's path as `from`".into()));
     }
     if let Some(labels) = &data.labels {
-        let twice = labels.iter().enumerate().find(|&(i, label)| labels[..i].contains(label));
-        if let Some((_, label)) = twice {
+        let mut seen = std::collections::BTreeSet::new();
+        if let Some(label) = labels.iter().find(|label| !seen.insert(*label)) {
             complain("labels", format!("`{}` names two classes", words::shortened(label)), None);
         }
     }

@@ -15,6 +15,8 @@ pub const FILE_LIMIT: usize = 1 << 20;
 /// How many values a file may hold once aliases are written out. It stops files that grow without
 /// bound when read.
 const NODE_LIMIT: usize = 100_000;
+/// So many bytes of text count as one more value.
+const TEXT_PER_NODE: usize = 32;
 /// How deep values may lie in one another.
 pub(crate) const DEPTH_LIMIT: usize = 64;
 
@@ -142,6 +144,8 @@ impl<'t> Builder<'t> {
         let anchor = event.anchor_id();
         let value = match event {
             Event::Scalar(text, style, ..) => {
+                // A long text costs as much as many short ones: aliases could repeat it.
+                self.spend(text.len() / TEXT_PER_NODE, span)?;
                 Value::Scalar { text: text.into_owned(), quoted: style != ScalarStyle::Plain }
             }
             Event::SequenceStart(..) => self.list(span, depth)?,
@@ -192,11 +196,11 @@ impl<'t> Builder<'t> {
     }
 
     fn alias(&mut self, id: usize, span: Span) -> Result<Value, YamlError> {
-        let Some((node, size)) = self.anchors.get(&id).cloned() else {
+        let Some(&(_, size)) = self.anchors.get(&id) else {
             return Err(fail(span, "an alias cannot stand inside what it stands for"));
         };
         self.spend(size, span)?;
-        Ok(node.value)
+        Ok(self.anchors[&id].0.value.clone())
     }
 
     fn spend(&mut self, nodes: usize, span: Span) -> Result<(), YamlError> {

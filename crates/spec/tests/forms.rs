@@ -211,6 +211,14 @@ fn validation_is_nothing_a_share_or_a_count() {
 }
 
 #[test]
+fn a_long_text_repeated_by_aliases_is_refused_before_it_is_copied() {
+    let text = "x".repeat(500_000);
+    let file = format!("name: &a \"{text}\"\ndata: [{}]\n", "*a, ".repeat(50_000));
+    let error = spec::parse(&file, "run.yaml", &[]).unwrap_err().to_string();
+    assert!(error.contains("too many values"), "{}", &error[..200.min(error.len())]);
+}
+
+#[test]
 fn anchors_and_aliases_work() {
     let spec = parse(
         "name: a\nsteps:\n  l: {prepare: {data: mnist}}\n  a: {needs: [l], train: &t {model: mnist-mlp}}\n  b: {needs: [l], train: *t}\n",

@@ -27,14 +27,16 @@ kernel! {
             let (a, b) = above.split_at(channels);
             let (c, d) = (&below[..channels], &below[channels..][..channels]);
             let b = &b[..channels];
+            // Not-a-number wins, so that it is seen further on.
+            let larger = |v: f32, best: f32| v > best || v.is_nan();
             for i in 0..channels {
                 let (mut best, mut choice) = (a[i], 0u32);
-                choice = if b[i] > best { 1 } else { choice };
-                best = if b[i] > best { b[i] } else { best };
-                choice = if c[i] > best { 2 } else { choice };
-                best = if c[i] > best { c[i] } else { best };
-                choice = if d[i] > best { 3 } else { choice };
-                best = if d[i] > best { d[i] } else { best };
+                choice = if larger(b[i], best) { 1 } else { choice };
+                best = if larger(b[i], best) { b[i] } else { best };
+                choice = if larger(c[i], best) { 2 } else { choice };
+                best = if larger(c[i], best) { c[i] } else { best };
+                choice = if larger(d[i], best) { 3 } else { choice };
+                best = if larger(d[i], best) { d[i] } else { best };
                 y[i] = best;
                 choices[i] = if best > 0.0 { choice } else { choice | dead } as u8;
             }

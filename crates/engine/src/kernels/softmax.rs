@@ -4,8 +4,9 @@ use crate::math;
 use crate::simd::kernel;
 
 kernel! {
-    /// Logits become probabilities. Gives ln Σ e^z, from which the loss is made.
-    fn forward<'a>(row: &'a mut [f32]) -> f32 {
+    /// Logits become probabilities. Gives the largest logit z* and ln Σ e^(z - z*), from which the
+    /// loss is made; their sum would round away what is small beside z*.
+    fn forward<'a>(row: &'a mut [f32]) -> (f32, f32) {
         let top = row.iter().fold(f32::NEG_INFINITY, |top, &v| if v > top { v } else { top });
         for value in row.iter_mut() {
             *value = math::exp(*value - top);
@@ -14,7 +15,7 @@ kernel! {
         for value in row.iter_mut() {
             *value /= total;
         }
-        top + math::ln(total)
+        (top, math::ln(total))
     }
 }
 

@@ -30,10 +30,10 @@ impl Head {
         }
     }
 
-    /// The answer to one sample; with a softmax also ln Σ e^z.
-    fn answer_one(&self, run: &mut Run<'_>, sample: usize) -> f32 {
+    /// The answer to one sample; with a softmax also the largest logit z* and ln Σ e^(z - z*).
+    fn answer_one(&self, run: &mut Run<'_>, sample: usize) -> (f32, f32) {
         if !self.softmax {
-            return 0.0;
+            return (0.0, 0.0);
         }
         let [x, y] = disjoint(run.values, [self.x.one(sample), self.y.one(sample)]);
         y.copy_from_slice(x);
@@ -51,10 +51,10 @@ impl Head {
         for (sample, &label) in right.labels.iter().enumerate() {
             let label = label as usize;
             assert!(label < classes, "label {label} of {classes} classes");
-            let logarithm = self.answer_one(run, sample);
+            let (top, logarithm) = self.answer_one(run, sample);
             let y = &run.values[self.y.one(sample)];
             outcome.loss += f64::from(if self.softmax {
-                logarithm - run.values[self.x.one(sample)][label]
+                logarithm - (run.values[self.x.one(sample)][label] - top)
             } else {
                 math::ln(clipped_sum(y)) - math::ln(clip(y[label]))
             });
@@ -78,8 +78,9 @@ impl Head {
             let share = scale / clipped_sum(y);
             for (i, (dx, &y)) in dx.iter_mut().zip(y).enumerate() {
                 let right = if i == label { scale / clip(y) } else { 0.0 };
-                let passes = (EPSILON..=1.0 - EPSILON).contains(&y);
-                *dx = if passes { share - right } else { 0.0 };
+                // Written so that not-a-number stays.
+                let clipped = y < EPSILON || y > 1.0 - EPSILON;
+                *dx = if clipped { 0.0 } else { share - right };
             }
         }
     }

@@ -94,9 +94,11 @@ impl Draft {
 
     /// Makes a softmax over the whole output part of the head.
     fn take_softmax(&mut self, output: &[usize]) {
-        let is_softmax =
-            |op: &Op| matches!(op, Op::Activate(a) if a.activation == Activation::Softmax);
-        if output.len() == 1 && self.ops.last().is_some_and(|(op, _)| is_softmax(op)) {
+        let whole = |op: &Op| {
+            matches!(op, Op::Activate(a)
+                if a.activation == Activation::Softmax && output == [a.row])
+        };
+        if self.ops.last().is_some_and(|(op, _)| whole(op)) {
             self.ops.pop();
             self.softmax = true;
         }

@@ -143,7 +143,10 @@ impl Lives {
     fn backward(&mut self, draft: &Draft, first: usize) -> Vec<Option<usize>> {
         let mut gradients = vec![None];
         for (i, (op, len)) in draft.ops.iter().enumerate() {
-            let (birth, death) = (self.time_backward(i + 1), self.time_backward(i));
+            // The head writes the last one in its own time, while it still reads the values.
+            let head = self.count + 1;
+            let birth = if i + 1 == self.count { head } else { self.time_backward(i + 1) };
+            let death = self.time_backward(i);
             gradients.push(match gradients[i] {
                 _ if i < first => None,
                 Some(dx) if Operation::works_in_place(op) => {
