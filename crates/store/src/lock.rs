@@ -15,6 +15,7 @@ use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
+use crate::publish::sweep;
 use crate::{Result, RunDir, StoreError, publish};
 
 /// Who drives a run.
@@ -26,6 +27,9 @@ pub struct Owner {
     pub host: String,
     /// When it started, in milliseconds since 1970.
     pub started_ms: u64,
+    /// When it started as the system counts, which tells it from a later process of the same number.
+    #[serde(default)]
+    pub ticks: Option<u64>,
 }
 
 /// The right to drive a run, held by this process and inherited by those it starts.
@@ -41,6 +45,7 @@ impl Owner {
             pid: std::process::id(),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             started_ms,
+            ticks: stat(std::process::id()).map(|stat| stat.ticks),
         }
     }
 
@@ -55,7 +60,10 @@ impl Owner {
         let Some(pid) = pid.filter(|_| self.host == host) else {
             return false;
         };
-        !matches!(test_kill_process(pid), Err(Errno::SRCH)) && !is_zombie(self.pid)
+        !matches!(test_kill_process(pid), Err(Errno::SRCH))
+            && stat(self.pid).is_none_or(|stat| {
+                !stat.ended && self.ticks.is_none_or(|ticks| ticks == stat.ticks)
+            })
     }
 }
 
@@ -84,6 +92,8 @@ impl Lock {
             }
             waited += PAUSE;
         }
+        // Nobody else writes here now, so what is unfinished was left by the dead.
+        sweep(&run.path).map_err(fail)?;
         fcntl_setfd(&file, FdFlags::empty()).map_err(|errno| fail(errno.into()))?;
         let text = serde_json::to_vec(owner).expect("three plain fields are always JSON");
         publish(&run.driver(), |out| out.write_all(&text))?;
@@ -126,13 +136,20 @@ fn try_lock(file: &File, how: FlockOperation) -> io::Result<bool> {
     }
 }
 
-/// A process that ended and waits for its parent to notice still answers signals. Where the system
-/// does not tell, it is taken for alive.
-fn is_zombie(pid: u32) -> bool {
-    fs::read_to_string(format!("/proc/{pid}/stat"))
-        .ok()
-        .and_then(|stat| stat.rsplit_once(')')?.1.trim_start().chars().next())
-        .is_some_and(|state| state == 'Z' || state == 'X')
+/// What the system says about a process; nothing where it says nothing.
+struct Stat {
+    /// A process that ended and waits for its parent to notice still answers signals.
+    ended: bool,
+    /// When it started.
+    ticks: u64,
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // After the name, which may hold anything, come the state and, nineteen words on, the start.
+    let mut words = text.rsplit_once(')')?.1.split_whitespace();
+    let ended = matches!(words.next()?, "Z" | "X");
+    Some(Stat { ended, ticks: words.nth(18)?.parse().ok()? })
 }
 
 fn io_error(error: io::Error, run: &RunDir) -> StoreError {

@@ -10,6 +10,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::store::is_temporary;
 use crate::{Result, StoreError};
 
 /// Writes a file by `write` and puts it at `path`, replacing what was there.
@@ -79,6 +80,21 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     Err(io::Error::other(format!(
         "{MAX_TORN} unfinished files lie beside it; remove those whose names end in # and a number"
     )))
+}
+
+/// Removes what killed processes left unfinished in a folder and below. Only for who alone writes
+/// there.
+pub(crate) fn sweep(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            sweep(&entry.path())?;
+        } else if kind.is_file() && is_temporary(&entry.file_name().to_string_lossy()) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// How many temporary files of killed processes may lie beside a file.

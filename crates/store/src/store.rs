@@ -251,9 +251,9 @@ fn check(path: &str) -> Result<ObjectPath> {
 }
 
 /// Names that `object_store` gives to files it has not finished.
-fn is_temporary(part: &str) -> bool {
+pub(crate) fn is_temporary(part: &str) -> bool {
     part.rsplit_once('#')
-        .is_some_and(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
+        .is_some_and(|(_, n)| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Longer paths are refused before any file system is asked.

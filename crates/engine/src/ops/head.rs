@@ -78,9 +78,9 @@ impl Head {
             let share = scale / clipped_sum(y);
             for (i, (dx, &y)) in dx.iter_mut().zip(y).enumerate() {
                 let right = if i == label { scale / clip(y) } else { 0.0 };
-                // Written so that not-a-number stays.
-                let clipped = y < EPSILON || y > 1.0 - EPSILON;
-                *dx = if clipped { 0.0 } else { share - right };
+                // What was clipped has no gradient; not-a-number stays.
+                let passes = clip(y) == y || y.is_nan();
+                *dx = if passes { share - right } else { 0.0 };
             }
         }
     }

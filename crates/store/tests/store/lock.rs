@@ -44,6 +44,27 @@ fn a_driver_elsewhere_is_waited_for_only_so_long() {
     assert_eq!(slept, wait);
 }
 
+#[test]
+fn a_later_process_of_the_same_number_is_not_the_driver() {
+    let here = Owner::this_process(5);
+    assert!(here.ticks.is_some() && here.lives_on(&here.host));
+    assert!(!Owner { ticks: Some(1), ..here.clone() }.lives_on(&here.host));
+    assert!(Owner { ticks: None, ..here.clone() }.lives_on(&here.host));
+}
+
+#[test]
+fn taking_the_lock_sweeps_up_what_the_dead_left_unfinished() {
+    let folder = tempdir().unwrap();
+    let run = Runs::new(folder.path()).create("mnist").unwrap();
+    fs::create_dir_all(run.model("train")).unwrap();
+    let [kept, torn] =
+        ["model.safetensors", "model.safetensors#12"].map(|name| run.model("train").join(name));
+    fs::write(&kept, "whole").unwrap();
+    fs::write(&torn, "ha").unwrap();
+    Lock::acquire(&run, &Owner::this_process(5), Duration::ZERO, never).unwrap();
+    assert!(kept.exists() && !torn.exists());
+}
+
 /// The run in the current folder.
 fn run_here() -> RunDir {
     let path = std::env::current_dir().expect("a process has a folder");
