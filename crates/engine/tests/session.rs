@@ -124,8 +124,8 @@ fn what_cannot_be_a_program_is_refused() {
 /// Flatten, and one Dense layer of ten units.
 fn one_layer(activation: Activation) -> Graph {
     let dense = serde_json::json!({ "Dense": { "units": 10, "activation": activation } });
-    let layers = vec![Layer::Flatten(Flatten {}), serde_json::from_value(dense).unwrap()];
-    Graph::sequential(&[4, 4, 1], layers).unwrap()
+    let layers = vec![Layer::Flatten(Flatten {}), serde_json::from_value(dense).expect("a layer")];
+    Graph::sequential(&[4, 4, 1], layers).expect("a network")
 }
 
 #[test]
