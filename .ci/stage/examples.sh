@@ -31,6 +31,13 @@ needs_mnist() {
   grep -qE '^ *(data|from): *mnist *(#.*)?$' "$1"
 }
 
+# The first example ends, on every machine, with the weights that the README shows.
+shown_in_readme() {
+  local weights
+  weights=$(python3 -c 'import json, sys; print(json.loads(sys.argv[1])["weights_sha256"])' "$1")
+  grep -qF "$weights" README.md || { echo "README.md shows other weights than $weights"; return 1; }
+}
+
 # Runs an example and prints its accuracy; fails when it is too low.
 run_example() {
   local setting sets=() report
@@ -39,6 +46,9 @@ run_example() {
   done < <(settings "$1")
   "$trainyard" run "$1" --name example --fresh "${sets[@]}" || return
   report=$("$trainyard" report example --json) || return
+  case $(basename "$1") in
+    01-*) shown_in_readme "$report" || return ;;
+  esac
   python3 -c '
 import json, sys
 report, least = json.loads(sys.argv[1]), float(sys.argv[2])
