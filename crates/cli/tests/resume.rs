@@ -37,17 +37,22 @@ fn stop_and_run_again_loses_no_step() {
     let expected = undisturbed();
     let yard = Yard::new();
     yard.file("long.yaml", LONG);
-    let mut driver = yard.start(&["run", "long.yaml"]);
-    yard.until("training makes progress", || !yard.events_of("long-1", "progress").is_empty());
-    yard.ok(&["stop", "long"]);
-    assert_eq!(driver.wait().unwrap().code(), Some(130));
-    assert_eq!(yard.json(&["status", "long", "--json"])["state"], "stopped");
-    assert_eq!(yard.events_of("long-1", "task_stopped")[0]["saved"], true);
-    let saved = yard.events_of("long-1", "checkpoint").last().unwrap()["step"].clone();
+    // Where training ends before it is stopped, as it may on a busy machine, another run follows.
+    let run = (1..).find_map(|number| {
+        let run = format!("long-{number}");
+        let mut driver = yard.start(&["run", "long.yaml"]);
+        yard.until("training makes progress", || !yard.events_of(&run, "progress").is_empty());
+        yard.ok(&["stop", &run]);
+        (driver.wait().unwrap().code() == Some(130)).then_some(run)
+    });
+    let run = run.unwrap();
+    assert_eq!(yard.json(&["status", &run, "--json"])["state"], "stopped");
+    assert_eq!(yard.events_of(&run, "task_stopped")[0]["saved"], true);
+    let saved = yard.events_of(&run, "checkpoint").last().unwrap()["step"].clone();
 
     yard.ok(&["run", "long.yaml"]);
-    assert_eq!(yard.events_of("long-1", "resumed")[0]["step"], saved);
-    let report = yard.json(&["report", "long-1", "--json"]);
+    assert_eq!(yard.events_of(&run, "resumed")[0]["step"], saved);
+    let report = yard.json(&["report", &run, "--json"]);
     assert_eq!(report["weights_sha256"], expected["weights_sha256"]);
     assert_eq!(report["metrics"], expected["metrics"]);
 }
@@ -114,13 +119,14 @@ fn is_training(yard: &Yard, driver: u32) -> bool {
 #[test]
 fn a_worker_that_is_asked_to_leave_by_somebody_else_is_followed_by_another() {
     let yard = Yard::new();
-    yard.file("long.yaml", LONG);
+    yard.file("long.yaml", LONG.replace("epochs: 60", "epochs: 100000"));
     let mut driver = yard.start(&["run", "long.yaml"]);
     yard.until("training makes progress", || !yard.events_of("long-1", "progress").is_empty());
     signal(worker_pid(&yard, "long-1").unwrap(), "-TERM");
-    assert_eq!(driver.wait().unwrap().code(), Some(0));
+    yard.until("another worker goes on", || !yard.events_of("long-1", "resumed").is_empty());
     assert_eq!(yard.events_of("long-1", "task_restarted").len(), 1);
-    assert_eq!(yard.events_of("long-1", "resumed").len(), 1);
+    signal(driver.id(), "-INT");
+    assert_eq!(driver.wait().unwrap().code(), Some(130));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! talk nonsense, or do not want to leave.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use exec::{Driver, Ending, Launcher, Limits};
 use plan::{Facts, Plan};
@@ -100,24 +100,18 @@ fn nonsense_ends_a_task_and_a_torn_line_does_not() {
 
 #[test]
 fn asked_once_tasks_leave_in_order_and_asked_twice_at_once() {
-    for (script, times, saved) in [
-        (
-            r#"trap 'echo "{\"event\":\"task_stopped\",\"saved\":true}"; exit 0' TERM; while :; do sleep 0.01; done"#,
-            1,
-            true,
-        ),
-        ("trap '' TERM; while :; do sleep 0.01; done", 2, false),
-    ] {
+    // Each says a word once it has set its trap: before that, being asked would simply end it.
+    let ready = r#"echo '{"event":"checkpoint","step":1}'; while :; do sleep 0.01; done"#;
+    let leaves = r#"trap 'echo "{\"event\":\"task_stopped\",\"saved\":true}"; exit 0' TERM"#;
+    for (trap, times, saved) in [(leaves, 1, true), ("trap '' TERM", 2, false)] {
         let stop = AtomicUsize::new(0);
         let mut show = |event: &Event| {
-            if matches!(event.kind, Kind::TaskStarted { .. }) {
-                // The script needs a moment to set its trap; an untrapped TERM would end it too.
-                std::thread::sleep(std::time::Duration::from_millis(300));
-                stop.store(times, std::sync::atomic::Ordering::SeqCst);
+            if matches!(event.kind, Kind::Checkpoint { .. }) {
+                stop.store(times, Ordering::SeqCst);
             }
         };
-        let (ending, events) = drive(script, &stop, &mut show);
+        let (ending, events) = drive(&format!("{trap}; {ready}"), &stop, &mut show);
         assert_eq!(ending, Ending::Stopped);
-        assert_eq!(count(&events, |kind| *kind == Kind::TaskStopped { saved }), 1, "{script}");
+        assert_eq!(count(&events, |kind| *kind == Kind::TaskStopped { saved }), 1, "{trap}");
     }
 }
