@@ -101,11 +101,6 @@ impl Session {
         &mut self.gradients
     }
 
-    /// Weights and gradients, both to be changed.
-    pub fn parameters_mut(&mut self) -> (&mut [f32], &mut [f32]) {
-        (&mut self.weights, &mut self.gradients)
-    }
-
     /// One batch forward and backward. Gradients are of the loss as reduced over the batch's samples.
     ///
     /// # Panics

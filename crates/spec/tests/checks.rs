@@ -1,23 +1,8 @@
 //! What a user reads when the parts of a run file do not fit together, word for word.
 
-/// The lines of a short file that are right.
-const RIGHT: &str = "name: mnist\ndata: mnist\nmodel: mnist-cnn\n";
+mod reading;
 
-fn error(text: &str) -> String {
-    match spec::parse(text, "mnist.yaml", &[]) {
-        Ok(spec) => panic!("accepted:\n{}", spec.to_yaml()),
-        Err(error) => error.to_string(),
-    }
-}
-
-/// The first line of each problem of [`RIGHT`] with more lines after it, the place left out.
-fn messages(more: &str) -> Vec<String> {
-    let error = spec::parse(&format!("{RIGHT}{more}"), "mnist.yaml", &[]);
-    let error = error.expect_err("the file is wrong");
-    let problems = error.problems().iter();
-    problems.map(|problem| format!("{}: {}", problem.path, problem.message)).collect()
-}
-
+use reading::{RIGHT, error, messages};
 #[test]
 fn layers_are_checked_one_by_one() {
     let text = "name: a

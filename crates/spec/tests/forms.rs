@@ -1,39 +1,16 @@
 //! What a run file means: short and long form, shorthand, defaults, `--set`.
 
-use spec::{
-    self as spec, Action, Activation, Adam, Builtin, Clip, Data, Duration, EarlyStop, Evaluate,
-    Flatten, Holdout, Layer, Length, Loss, LossName, Model, Monitor, Optimizer, Pair, Prepare,
-    Reduction, RunSpec, Schedule, Split, Step, Train,
-};
+mod reading;
 
-const SMALL: &str = "name: mnist\ndata: mnist\nmodel: mnist-cnn\n";
+use reading::{RIGHT, data, set, train};
+use spec::{
+    Action, Activation, Adam, Builtin, Clip, Data, Duration, EarlyStop, Evaluate, Flatten, Holdout,
+    Layer, Length, Loss, LossName, Model, Monitor, Optimizer, Pair, Prepare, Reduction, RunSpec,
+    Schedule, Split, Step, Train,
+};
 
 fn parse(text: &str) -> RunSpec {
     set(text, &[])
-}
-
-fn set(text: &str, sets: &[&str]) -> RunSpec {
-    let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
-    match spec::parse(text, "a.yaml", &sets) {
-        Ok(spec) => spec,
-        Err(error) => panic!("{error}"),
-    }
-}
-
-fn train(spec: &RunSpec) -> &Train {
-    let mut trains = spec.steps.iter().filter_map(|step| match &step.action {
-        Action::Train(train) => Some(train),
-        _ => None,
-    });
-    trains.next().expect("a training step")
-}
-
-fn data(spec: &RunSpec) -> &Data {
-    let mut prepares = spec.steps.iter().filter_map(|step| match &step.action {
-        Action::Prepare(prepare) => Some(&prepare.data),
-        _ => None,
-    });
-    prepares.next().expect("a step that prepares")
 }
 
 #[test]
@@ -47,7 +24,7 @@ fn a_small_file_means_three_steps_and_every_default() {
     let model = Model::Builtin(Builtin::MnistCnn { dropout });
     let prepare = Prepare { data: Data::named("mnist"), shards: 1 };
     assert_eq!(
-        parse(SMALL),
+        parse(RIGHT),
         RunSpec {
             name: "mnist".into(),
             seed: 0,
@@ -58,7 +35,7 @@ fn a_small_file_means_three_steps_and_every_default() {
             ],
         }
     );
-    let spec = parse(SMALL);
+    let spec = parse(RIGHT);
     let train = train(&spec);
     assert_eq!(
         (train.length, train.batch, train.workers, train.threads),
@@ -79,14 +56,14 @@ steps:
   train: { needs: [prepare], train: { model: mnist-cnn } }
   evaluate: { needs: [train], evaluate: {} }
 ";
-    assert_eq!(parse(long), parse(SMALL));
-    assert_eq!(parse(long).to_yaml(), parse(SMALL).to_yaml());
+    assert_eq!(parse(long), parse(RIGHT));
+    assert_eq!(parse(long).to_yaml(), parse(RIGHT).to_yaml());
 }
 
 #[test]
 fn evaluation_can_be_turned_off() {
     let ids = |more: &str| -> Vec<String> {
-        let steps = parse(&format!("{SMALL}{more}")).steps;
+        let steps = parse(&format!("{RIGHT}{more}")).steps;
         steps.into_iter().map(|step| step.id).collect()
     };
     assert_eq!(ids("evaluate: false"), ["prepare", "train"]);
@@ -123,7 +100,7 @@ fn shorthand_and_full_form_are_the_same() {
         };
         assert_eq!(train(short), train(long), "{short}");
     }
-    assert_eq!(parse(SMALL), parse(&SMALL.replace("data: mnist", "data: {from: mnist}")));
+    assert_eq!(parse(RIGHT), parse(&RIGHT.replace("data: mnist", "data: {from: mnist}")));
 }
 
 const EVERYTHING: &str = "
@@ -205,7 +182,7 @@ fn validation_is_nothing_a_share_or_a_count() {
         ("1", Holdout::Count(1)),
         ("5000", Holdout::Count(5000)),
     ] {
-        let spec = set(SMALL, &[&format!("data.validation={text}")]);
+        let spec = set(RIGHT, &[&format!("data.validation={text}")]);
         assert_eq!(data(&spec).validation, holdout);
     }
 }

@@ -1,53 +1,27 @@
 //! `--set`: what a change means, and what is said when it is wrong.
 
-use spec::{
-    self as spec, Action, Adam, Builtin, Data, Evaluate, Holdout, Layer, Length, Model, Optimizer,
-    RunSpec, Sgd, Split, Train,
-};
+mod reading;
 
-const SMALL: &str = "name: mnist\ndata: mnist\nmodel: mnist-cnn\n";
-
-fn set(text: &str, sets: &[&str]) -> RunSpec {
-    let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
-    match spec::parse(text, "a.yaml", &sets) {
-        Ok(spec) => spec,
-        Err(error) => panic!("{error}"),
-    }
-}
-
-fn train(spec: &RunSpec) -> &Train {
-    let mut trains = spec.steps.iter().filter_map(|step| match &step.action {
-        Action::Train(train) => Some(train),
-        _ => None,
-    });
-    trains.next().expect("a training step")
-}
-
-fn data(spec: &RunSpec) -> &Data {
-    let mut prepares = spec.steps.iter().filter_map(|step| match &step.action {
-        Action::Prepare(prepare) => Some(&prepare.data),
-        _ => None,
-    });
-    prepares.next().expect("a step that prepares")
-}
+use reading::{RIGHT, data, set, train};
+use spec::{Action, Adam, Builtin, Evaluate, Holdout, Layer, Length, Model, Optimizer, Sgd, Split};
 
 fn wrong_set(sets: &[&str]) -> String {
     let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
-    let error = spec::parse(SMALL, "a.yaml", &sets).expect_err("the change is wrong");
+    let error = spec::parse(RIGHT, "a.yaml", &sets).expect_err("the change is wrong");
     error.to_string()
 }
 
 #[test]
 fn a_set_is_typed_by_the_schema() {
-    assert_eq!(set(SMALL, &["name=x5"]).name, "x5");
-    assert_eq!(set(SMALL, &["name=true"]).name, "true");
-    assert_eq!(train(&set(SMALL, &["train.epochs=5"])).length, Length::Epochs(5));
-    let spec = set(SMALL, &["data.labels=[1, true, c]"]);
+    assert_eq!(set(RIGHT, &["name=x5"]).name, "x5");
+    assert_eq!(set(RIGHT, &["name=true"]).name, "true");
+    assert_eq!(train(&set(RIGHT, &["train.epochs=5"])).length, Length::Epochs(5));
+    let spec = set(RIGHT, &["data.labels=[1, true, c]"]);
     assert_eq!(
         data(&spec).labels,
         Some(vec!["1".to_string(), "true".to_string(), "c".to_string()])
     );
-    assert_eq!(data(&set(SMALL, &["data.mirror=/a=b"])).mirror.as_deref(), Some("/a=b"));
+    assert_eq!(data(&set(RIGHT, &["data.mirror=/a=b"])).mirror.as_deref(), Some("/a=b"));
 }
 
 #[test]
@@ -59,22 +33,22 @@ fn a_set_reaches_into_shorthand() {
         "train: {optimizer: sgd}",
         "train: {optimizer: {sgd: {momentum: 0.9}}}",
     ] {
-        let spec = set(&format!("{SMALL}{before}"), &["train.optimizer.adam.beta_1=0.8"]);
+        let spec = set(&format!("{RIGHT}{before}"), &["train.optimizer.adam.beta_1=0.8"]);
         assert_eq!(train(&spec).optimizer, Some(adam), "{before}");
     }
-    let kept = format!("{SMALL}train: {{optimizer: {{sgd: {{momentum: 0.5}}}}}}");
+    let kept = format!("{RIGHT}train: {{optimizer: {{sgd: {{momentum: 0.5}}}}}}");
     let spec = set(&kept, &["train.optimizer.sgd.nesterov=true"]);
     let sgd = Sgd { momentum: 0.5, nesterov: true, ..Sgd::default() };
     assert_eq!(train(&spec).optimizer, Some(Optimizer::Sgd(sgd)));
 
-    let spec = set(SMALL, &["data.validation=0.2", "data.stratify=true"]);
+    let spec = set(RIGHT, &["data.validation=0.2", "data.stratify=true"]);
     assert_eq!(data(&spec).from, "mnist");
     assert_eq!(data(&spec).validation, Holdout::Share(0.2));
 
-    let spec = set(SMALL, &["model=mnist-mlp", "model.hidden_units=30"]);
+    let spec = set(RIGHT, &["model=mnist-mlp", "model.hidden_units=30"]);
     assert_eq!(train(&spec).model, Model::Builtin(Builtin::MnistMlp { hidden_units: 30 }));
     let spec = set(
-        SMALL,
+        RIGHT,
         &["model.layers=[Flatten, {Dense: {units: 3}}]", "model.layers.1.Dense.units=4"],
     );
     let Model::Layers(layers) = &train(&spec).model else {
@@ -82,14 +56,14 @@ fn a_set_reaches_into_shorthand() {
     };
     assert!(matches!(&layers[1], Layer::Dense(dense) if dense.units == 4));
 
-    let spec = set(&format!("{SMALL}evaluate: false"), &["evaluate.split=train"]);
+    let spec = set(&format!("{RIGHT}evaluate: false"), &["evaluate.split=train"]);
     let split = Evaluate { split: Split::Train, ..Evaluate::default() };
     assert_eq!(spec.steps[2].action, Action::Evaluate(split));
 }
 
 #[test]
 fn null_takes_a_field_out() {
-    let text = format!("{SMALL}train: {{epochs: 2}}");
+    let text = format!("{RIGHT}train: {{epochs: 2}}");
     let spec = set(&text, &["train.epochs=null", "train.steps=7"]);
     assert_eq!(train(&spec).length, Length::Steps(7));
 }

@@ -49,11 +49,6 @@ impl Optimizer {
         &self.slots
     }
 
-    /// Its memory, to be changed: averaged over workers, say.
-    pub fn slots_mut(&mut self) -> &mut [Arena] {
-        &mut self.slots
-    }
-
     /// Steps taken.
     pub fn steps(&self) -> u64 {
         self.steps

@@ -36,7 +36,7 @@ pub(crate) fn prepare(
     };
     let manifest = data::prepare(prepare, orders.task.seed, &places, &folder, &mut tell)?;
     context.emit(Kind::Prepared {
-        train: manifest.train.iter().map(|part| part.samples as u64).sum(),
+        train: manifest.train_samples() as u64,
         validation: manifest.validation.map_or(0, |part| part.samples as u64),
         test: manifest.test.map_or(0, |part| part.samples as u64),
         sha256: manifest.origin.train_sha256,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use data::{Manifest, Part};
+use data::Manifest;
 use model::{DataFacts, Model, Network};
 use spec::{Split, Train};
 use store::Store;
@@ -57,11 +57,10 @@ pub(crate) fn worker(
 /// has the same weights and stays.
 fn publish(orders: &Orders, trainer: &Trainer, manifest: &Manifest) -> Result<Published, Error> {
     let run = orders.run_dir();
-    let count = |parts: &[Part]| parts.iter().map(|part| part.samples as u64).sum();
     let data = DataFacts {
         name: manifest.origin.name.clone(),
         sha256: manifest.origin.train_sha256.clone(),
-        samples: BTreeMap::from([("train".to_owned(), count(&manifest.train))]),
+        samples: BTreeMap::from([("train".to_owned(), manifest.train_samples() as u64)]),
     };
     let labels = manifest.labels.clone();
     let model = trainer.model(Origin { name: run.id(), data, labels });
