@@ -57,7 +57,7 @@ fn measure(name: &str, builtin: Builtin, (batch, steps): (usize, u64), cpu: &Cpu
         .map(|step| {
             let start = Instant::now();
             let input = Input::Bytes { x: &x, scale: 1.0 / 255.0 };
-            session.gradient(input, &y, Noise { seed: 0, rank: 0, step });
+            session.gradient(input, &y, Noise { seed: 0, rank: 0, step }, 1.0);
             session.update(&mut optimizer, 1e-5, None);
             start.elapsed().as_secs_f64()
         })

@@ -1,5 +1,7 @@
 //! A program with memory and a processor: it computes.
 
+use std::ops::DerefMut;
+
 use crate::arena::Arena;
 use crate::cpu::Cpu;
 use crate::kernels::plain;
@@ -22,6 +24,9 @@ pub enum Input<'a> {
     /// Floats as they are.
     Floats(&'a [f32]),
 }
+
+/// Memory for floats, wherever it lies.
+pub type Floats = Box<dyn DerefMut<Target = [f32]> + Send>;
 
 /// What dropout is a function of, beside the layer and the element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +55,7 @@ pub struct Session {
     program: Program,
     cpu: Cpu,
     weights: Arena,
-    gradients: Arena,
+    gradients: Floats,
     values: Arena,
     choices: Vec<u8>,
     scratch: Arena,
@@ -63,7 +68,7 @@ impl Session {
         Session {
             cpu,
             weights: Arena::new(program.weights),
-            gradients: Arena::new(gradients),
+            gradients: Box::new(Arena::new(gradients)),
             values: Arena::new(program.values),
             choices: vec![0; program.choices],
             scratch: Arena::new(program.scratch),
@@ -93,26 +98,46 @@ impl Session {
 
     /// The gradients of the last batch, in the order of the weights.
     pub fn gradients(&self) -> &[f32] {
-        &self.gradients
+        let gradients = if self.program.trains { self.program.weights } else { 0 };
+        &self.gradients[..gradients]
     }
 
-    /// The gradients, to be changed: reduced over workers, say.
+    /// The gradients, to be changed.
     pub fn gradients_mut(&mut self) -> &mut [f32] {
-        &mut self.gradients
+        let gradients = if self.program.trains { self.program.weights } else { 0 };
+        &mut self.gradients[..gradients]
     }
 
-    /// One batch forward and backward. Gradients are of the loss as reduced over the batch's samples.
+    /// Lets gradients go to other memory from now on, as where other processes can read them, and
+    /// gives back what they went to before. Memory longer than the gradients keeps its rest.
+    ///
+    /// # Panics
+    /// When it is shorter than the gradients.
+    pub fn swap_gradients(&mut self, memory: &mut Floats) {
+        let weights = if self.program.trains { self.program.weights } else { 0 };
+        assert!(memory.len() >= weights, "{} floats for {weights} gradients", memory.len());
+        std::mem::swap(&mut self.gradients, memory);
+    }
+
+    /// One batch forward and backward. Gradients are of the loss as reduced over the batch's samples,
+    /// times `share`: what this batch counts among those of other workers, 1 for a worker alone.
     ///
     /// # Panics
     /// When the program only answers, when there are more samples than its batch, or when a label is
     /// not a class.
-    pub fn gradient(&mut self, input: Input<'_>, labels: &[u32], noise: Noise) -> Outcome {
+    pub fn gradient(
+        &mut self,
+        input: Input<'_>,
+        labels: &[u32],
+        noise: Noise,
+        share: f32,
+    ) -> Outcome {
         assert!(self.program.trains, "a program made by Program::training");
         if labels.is_empty() {
-            self.gradients.fill(0.0);
+            self.gradients[..self.program.weights].fill(0.0);
             return Outcome::default();
         }
-        let gradient = true;
+        let gradient = Some(share);
         let (program, mut run) = self.forward(input, labels.len(), Some(noise));
         let outcome = program.head.judge(&mut run, &Labels { labels, gradient });
         for operation in program.operations.iter().rev() {
@@ -126,7 +151,7 @@ impl Session {
     /// # Panics
     /// When there are more samples than the program's batch, or when a label is not a class.
     pub fn evaluate(&mut self, input: Input<'_>, labels: &[u32]) -> Outcome {
-        let gradient = false;
+        let gradient = None;
         let (program, mut run) = self.forward(input, labels.len(), None);
         program.head.judge(&mut run, &Labels { labels, gradient })
     }
@@ -143,7 +168,22 @@ impl Session {
 
     /// Changes the weights by the gradients.
     pub fn update(&mut self, optimizer: &mut Optimizer, rate: f32, clip: Option<Clip>) {
-        optimizer.apply(&self.cpu, &mut self.weights, &self.gradients, rate, clip);
+        let gradients = &self.gradients[..self.program.weights];
+        optimizer.apply(&self.cpu, &mut self.weights, gradients, rate, clip);
+    }
+
+    /// Changes the weights by gradients from elsewhere: the sum over workers, say.
+    ///
+    /// # Panics
+    /// When there is not one for each weight.
+    pub fn update_by(
+        &mut self,
+        gradients: &[f32],
+        optimizer: &mut Optimizer,
+        rate: f32,
+        clip: Option<Clip>,
+    ) {
+        optimizer.apply(&self.cpu, &mut self.weights, gradients, rate, clip);
     }
 
     /// Runs the operations. The head is next.

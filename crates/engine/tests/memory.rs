@@ -69,7 +69,7 @@ fn main() {
                 let n = if step == 2 { batch - 3 } else { batch };
                 let input = Input::Bytes { x: &x[..n * 784], scale: 1.0 / 255.0 };
                 let noise = Noise { step, ..Noise::default() };
-                session.gradient(input, &y[..n], noise);
+                session.gradient(input, &y[..n], noise, 1.0);
                 session.update(&mut optimizer, 0.001, Some(Clip::Norm(1.0)));
                 session.evaluate(input, &y[..n]);
                 other.predict(input, n);

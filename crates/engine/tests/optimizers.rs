@@ -106,7 +106,7 @@ fn a_restored_optimizer_goes_on_with_the_same_bits() {
         }
         let mut second = Optimizer::new(rule, LEN);
         let slots = first.0.slots().iter().map(|slot| slot.to_vec());
-        second.restore(slots.collect(), first.0.steps());
+        second.restore(&slots.collect::<Vec<_>>(), first.0.steps());
         for step in 3..6 {
             second.apply(&cpu, &mut first.1, &gradients(step), 0.01, None);
         }

@@ -36,7 +36,7 @@ fn train(graph: &Graph, length: Length, cpu: Cpu) -> String {
         let x: Vec<u8> = uniform(step, len, 128.0).into_iter().map(|v| (v + 128.0) as u8).collect();
         let input = Input::Bytes { x: &x, scale: 1.0 / 255.0 };
         let noise = Noise { seed: 0, rank: 0, step };
-        let outcome = session.gradient(input, &labels(step, batch, 10), noise);
+        let outcome = session.gradient(input, &labels(step, batch, 10), noise, 1.0);
         session.update(&mut optimizer, 0.001, None);
         text += &format!("{step:3} {:016x} {:.9}\n", outcome.loss.to_bits(), outcome.loss);
     }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use engine::{Cpu, EngineError, Input, Isa, Noise, Program, Session};
+use engine::{Cpu, EngineError, Floats, Input, Isa, Noise, Program, Session};
 use model::{Graph, Node};
 use spec::{Activation, Flatten, Layer, Padding, Reduction};
 use support::{bits, labels, loss, networks, session, uniform, weights};
@@ -25,8 +25,8 @@ fn a_small_batch_is_what_a_small_program_computes() {
     let y = labels(1, 3, 10);
     let mut small = session(&graph, 3, &weights(&graph, 5), cpu());
     let mut large = cnn();
-    let a = small.gradient(Input::Floats(&x), &y, Noise::default());
-    let b = large.gradient(Input::Floats(&x), &y, Noise::default());
+    let a = small.gradient(Input::Floats(&x), &y, Noise::default(), 1.0);
+    let b = large.gradient(Input::Floats(&x), &y, Noise::default(), 1.0);
     assert_eq!(a, b);
     assert_eq!(bits(small.gradients()), bits(large.gradients()));
 }
@@ -44,8 +44,9 @@ fn an_answer_does_not_depend_on_the_other_samples() {
 #[test]
 fn no_samples_give_no_loss_and_no_gradient() {
     let mut session = cnn();
-    session.gradients_mut().fill(7.0);
-    let outcome = session.gradient(Input::Floats(&[]), &[], Noise::default());
+    let mut sevens: Floats = Box::new(vec![7.0; session.weights().len() + 3]);
+    session.swap_gradients(&mut sevens);
+    let outcome = session.gradient(Input::Floats(&[]), &[], Noise::default(), 1.0);
     assert_eq!((outcome.loss, outcome.samples), (0.0, 0));
     assert!(session.gradients().iter().all(|&g| g == 0.0));
     assert_eq!(session.evaluate(Input::Floats(&[]), &[]).samples, 0);
@@ -70,7 +71,7 @@ fn dropout_follows_the_noise_and_is_absent_from_evaluation() {
     let mut session = cnn();
     let mut at = |step: u64| {
         let noise = Noise { step, ..Noise::default() };
-        session.gradient(Input::Floats(&x), &y, noise).loss
+        session.gradient(Input::Floats(&x), &y, noise, 1.0).loss
     };
     assert_eq!(at(1), at(1));
     assert_ne!(at(1), at(2));
@@ -87,7 +88,7 @@ fn a_summed_loss_has_gradients_that_grow_with_the_batch() {
         let program = Program::training(&graph, loss(reduction), 4).unwrap();
         let mut session = Session::new(program, cpu());
         session.weights_mut().copy_from_slice(&weights(&graph, 5));
-        session.gradient(Input::Floats(&x), &y, Noise::default());
+        session.gradient(Input::Floats(&x), &y, Noise::default(), 1.0);
         session.gradients().to_vec()
     };
     let (mean, sum) = (gradients(Reduction::Mean), gradients(Reduction::Sum));
@@ -97,7 +98,7 @@ fn a_summed_loss_has_gradients_that_grow_with_the_batch() {
 #[test]
 #[should_panic(expected = "label 10 of 10 classes")]
 fn a_label_beyond_the_classes_is_named() {
-    cnn().gradient(Input::Floats(&[0.0; 784]), &[10], Noise::default());
+    cnn().gradient(Input::Floats(&[0.0; 784]), &[10], Noise::default(), 1.0);
 }
 
 #[test]
@@ -136,7 +137,7 @@ fn weights_that_are_not_numbers_show_in_the_loss_of_every_head() {
         broken[3] = f32::NAN; // One weight of unit 3.
         let mut session = session(&graph, 2, &broken, cpu());
         let x = uniform(1, 2 * 16, 1.0);
-        let outcome = session.gradient(Input::Floats(&x), &[7, 3], Noise::default());
+        let outcome = session.gradient(Input::Floats(&x), &[7, 3], Noise::default(), 1.0);
         assert!(outcome.loss.is_nan(), "{activation:?}: {}", outcome.loss);
         assert!(session.gradients().iter().any(|g| g.is_nan()), "{activation:?}");
     }

@@ -13,10 +13,10 @@ use crate::kernels::softmax;
 use crate::math;
 use crate::program::Head;
 
-/// The right answers, and whether a gradient is wanted.
+/// The right answers, and, if a gradient is wanted, what it is multiplied by.
 pub(crate) struct Labels<'a> {
     pub(crate) labels: &'a [u32],
-    pub(crate) gradient: bool,
+    pub(crate) gradient: Option<f32>,
 }
 
 /// Keras' `epsilon`: probabilities are kept this far from 0 and 1 before the logarithm.
@@ -42,9 +42,10 @@ impl Head {
 
     /// The answers and the loss of a batch, summed over its samples; and its gradient, as reduced.
     pub(crate) fn judge(&self, run: &mut Run<'_>, right: &Labels<'_>) -> Outcome {
+        let share = right.gradient.unwrap_or(1.0);
         let scale = match self.reduction {
-            Reduction::Mean => 1.0 / run.n as f32,
-            Reduction::Sum => 1.0,
+            Reduction::Mean => share / run.n as f32,
+            Reduction::Sum => share,
         };
         let classes = self.y.len;
         let mut outcome = Outcome::default();
@@ -60,7 +61,7 @@ impl Head {
             });
             outcome.correct += u32::from(largest(y) == label);
             outcome.samples += 1;
-            if let (true, Some(dx)) = (right.gradient, self.dx) {
+            if let (Some(_), Some(dx)) = (right.gradient, self.dx) {
                 let [y, dx] = disjoint(run.values, [self.y.one(sample), dx.one(sample)]);
                 self.gradient(y, dx, label, scale);
             }
@@ -86,6 +87,16 @@ impl Head {
     }
 }
 
+/// The loss where the right class was found so probable: minus the natural logarithm, in the same bits
+/// on every machine. What rounds to nothing counts as the smallest normal float, a loss of 87; what is
+/// not a finite number has a loss that is none.
+pub fn cross_entropy(probability: f32) -> f32 {
+    if !probability.is_finite() {
+        return f32::NAN;
+    }
+    -math::ln(probability.max(f32::MIN_POSITIVE))
+}
+
 fn clipped_sum(probabilities: &[f32]) -> f32 {
     probabilities.iter().map(|&p| clip(p)).sum()
 }
@@ -99,4 +110,23 @@ fn clip(probability: f32) -> f32 {
 /// The first largest.
 fn largest(row: &[f32]) -> usize {
     (1..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loss_of_a_probability_is_minus_its_logarithm() {
+        for p in [1.0f32, 0.5, 0.1, 1e-7, 1e-30] {
+            let exact = -f64::from(p).ln();
+            assert!((f64::from(cross_entropy(p)) - exact).abs() <= 1e-6 * exact, "{p}");
+        }
+        for tiny in [0.0, -0.5, f32::from_bits(1)] {
+            assert!((cross_entropy(tiny) - 87.336_55).abs() < 1e-4);
+        }
+        for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            assert!(cross_entropy(odd).is_nan());
+        }
+    }
 }

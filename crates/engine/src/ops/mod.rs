@@ -12,6 +12,7 @@ use crate::cpu::Cpu;
 use crate::program::{Op, Operation};
 
 pub(crate) use head::Labels;
+pub use head::cross_entropy;
 
 /// A step's surroundings: the processor, the samples in this batch, all memory.
 pub(crate) struct Run<'a> {

@@ -54,14 +54,14 @@ impl Optimizer {
         self.steps
     }
 
-    /// Goes back to where a checkpoint was written.
+    /// Goes back to where a checkpoint was written, or to the beginning with slots of zeroes.
     ///
     /// # Panics
     /// When the slots are not as many and as long as this rule's.
-    pub fn restore(&mut self, slots: Vec<Vec<f32>>, steps: u64) {
+    pub fn restore(&mut self, slots: &[Vec<f32>], steps: u64) {
         assert_eq!(slots.len(), self.slots.len(), "slots of this rule");
         for (to, from) in self.slots.iter_mut().zip(slots) {
-            to.copy_from_slice(&from);
+            to.copy_from_slice(from);
         }
         self.steps = steps;
     }
@@ -85,10 +85,6 @@ impl Optimizer {
         rate: f32,
         clip: Option<Clip>,
     ) {
-        let len = weights.len();
-        assert_eq!(len, gradients.len(), "a gradient for each weight");
-        assert!(self.slots.iter().all(|slot| slot.len() == len), "a slot for each weight");
-        self.steps += 1;
         let (scale, bound) = match clip {
             None => (1.0, f32::INFINITY),
             Some(Clip::Value(value)) => (1.0, value),
@@ -96,6 +92,35 @@ impl Optimizer {
                 (limit / self.norm(cpu, gradients).max(limit), f32::INFINITY)
             }
         };
+        self.update(cpu, weights, gradients, (rate, scale, bound));
+    }
+
+    /// One step with gradients that are multiplied by `scale` first: where these are a part of all, and
+    /// what clips them was found elsewhere.
+    ///
+    /// # Panics
+    /// When the lengths differ from the one given to `new`.
+    pub fn apply_scaled(
+        &mut self,
+        cpu: &Cpu,
+        weights: &mut [f32],
+        gradients: &[f32],
+        (rate, scale): (f32, f32),
+    ) {
+        self.update(cpu, weights, gradients, (rate, scale, f32::INFINITY));
+    }
+
+    fn update(
+        &mut self,
+        cpu: &Cpu,
+        weights: &mut [f32],
+        gradients: &[f32],
+        (rate, scale, bound): (f32, f32, f32),
+    ) {
+        let len = weights.len();
+        assert_eq!(len, gradients.len(), "a gradient for each weight");
+        assert!(self.slots.iter().all(|slot| slot.len() == len), "a slot for each weight");
+        self.steps += 1;
         let step = rules::Step { rule: Rule::new(self.rule, self.steps, rate), scale, bound };
         let mut slots = self.slots.iter_mut();
         let mut slot = || slots.next().map_or(&mut [][..], |slot| &mut slot[..]);
@@ -137,6 +162,12 @@ impl Optimizer {
             }
         });
         self.squares.iter().map(|&square| f64::from(square)).sum::<f64>().sqrt() as f32
+    }
+
+    /// The sum of the gradients' squares. Parts that are cut at a multiple of 4096 add up to the whole.
+    pub fn squares(cpu: &Cpu, gradients: &[f32]) -> f64 {
+        let blocks = gradients.chunks(BLOCK);
+        blocks.map(|block| f64::from(plain::square_sum(cpu.isa(), block))).sum()
     }
 }
 

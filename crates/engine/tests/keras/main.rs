@@ -47,7 +47,7 @@ fn check_network(case: &NetworkCase, capacity: usize, recording: &Recording) {
         Form::Floats => Input::Floats(&floats),
     };
     let labels = formula::labels(case.batch, graph.output_shape()[0]);
-    let outcome = session.gradient(input, &labels, Noise::default());
+    let outcome = session.gradient(input, &labels, Noise::default(), 1.0);
 
     let loss = match case.reduction {
         spec::Reduction::Mean => outcome.loss / case.batch as f64,

@@ -58,7 +58,7 @@ pub(crate) fn gradients(
     noise: Noise,
 ) -> (Outcome, Vec<f32>, Vec<f32>) {
     let mut session = session(graph, y.len(), weights, cpu);
-    let outcome = session.gradient(Input::Floats(x), y, noise);
+    let outcome = session.gradient(Input::Floats(x), y, noise, 1.0);
     let gradients = session.gradients().to_vec();
     let answers = session.predict(Input::Floats(x), y.len()).to_vec();
     (outcome, gradients, answers)

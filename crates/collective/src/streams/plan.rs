@@ -1,0 +1,179 @@
+//! Who sends what to whom, worked out once from the layout.
+
+use std::ops::Range;
+
+use super::turns::{LAG, Turns};
+use crate::Layout;
+use crate::group::Part;
+use crate::share::{LINE, chunk, largest_portion, portion};
+use crate::tree::{Span, Sum, pieces};
+
+/// Floats in a chunk. Large, since every chunk that is sent on wakes another process, which costs as
+/// much as copying some hundred kilobytes; what is summed is summed as it comes in, so it need not fit
+/// in a cache.
+pub(super) const CHUNK: usize = 128 * 1024;
+/// Where many processes or pieces meet, chunks are smaller, so that the windows stay within this many
+/// floats.
+const WINDOWS: usize = 4 * 1024 * 1024;
+/// And no smaller than this.
+const SMALLEST_CHUNK: usize = 1024;
+
+/// How many chunks of partials from one peer may wait to be summed. One more than the lag: a sender
+/// is never further ahead.
+pub(super) const WINDOW: usize = LAG + 1;
+
+/// The fixed facts of a group's all-reduces.
+pub(super) struct Plan {
+    pub(super) me: usize,
+    /// Ranks by seat.
+    pub(super) ranks: Vec<Vec<usize>>,
+    /// How many pieces of the sum each seat brings.
+    pub(super) pieces: Vec<usize>,
+    /// Floats in a chunk.
+    pub(super) chunk: usize,
+    /// For each seat its number among those that own a portion.
+    owner: Vec<Option<usize>>,
+    owners: usize,
+    /// What this seat brings: pieces of the sum.
+    own: Vec<Piece>,
+    /// The whole sum, and where its terms are.
+    whole: Sum,
+    terms: Vec<Term>,
+}
+
+/// A subtree that this seat hosts.
+struct Piece {
+    /// The places of its ranks in the parts.
+    parts: Vec<usize>,
+    sum: Sum,
+}
+
+/// A term of the whole sum.
+#[derive(Clone, Copy)]
+enum Term {
+    /// A rank of this seat, by its place in the parts.
+    Own(usize),
+    /// A piece that the process of another seat brings.
+    Brought { seat: usize, piece: usize },
+}
+
+impl Plan {
+    /// Chunks have at most `most` floats, and fewer where there would be no room for that.
+    pub(super) fn new(layout: &Layout, most: usize) -> Plan {
+        let me = layout.me;
+        let owners = layout.owners();
+        let ranks: Vec<Vec<usize>> = layout.seats.iter().map(|seat| seat.ranks.clone()).collect();
+        let spans: Vec<Vec<Span>> = ranks.iter().map(|ranks| pieces(ranks, layout.world)).collect();
+        let brought = spans.iter().map(Vec::len).max().unwrap_or(1).max(1);
+        let fair = WINDOWS / (owners.len() * WINDOW * brought) / LINE * LINE;
+        let chunk = fair.max(SMALLEST_CHUNK).min(most);
+        let (whole, terms) = whole(me, &ranks[me], &spans, layout.world);
+        Plan {
+            me,
+            pieces: spans.iter().map(Vec::len).collect(),
+            chunk: chunk.min(largest_portion(layout.len, owners.len())).max(LINE),
+            owner: (0..ranks.len())
+                .map(|seat| owners.iter().position(|own| *own == seat))
+                .collect(),
+            owners: owners.len(),
+            own: spans[me].iter().map(|span| Piece::new(span, &ranks[me])).collect(),
+            ranks,
+            whole,
+            terms,
+        }
+    }
+
+    /// The part of the values that a seat adds up.
+    pub(super) fn portion(&self, seat: usize, len: usize) -> Range<usize> {
+        self.owner[seat].map_or(0..0, |owner| portion(len, self.owners, owner))
+    }
+
+    /// How many chunks a seat's portion has.
+    pub(super) fn chunks(&self, seat: usize, len: usize) -> usize {
+        self.portion(seat, len).len().div_ceil(self.chunk)
+    }
+
+    /// A chunk of a seat's portion.
+    pub(super) fn chunk_of(&self, seat: usize, len: usize, number: usize) -> Range<usize> {
+        chunk(&self.portion(seat, len), self.chunk, number)
+    }
+
+    /// What goes from one seat to another. A seat without ranks brings nothing and owns nothing.
+    pub(super) fn turns(&self, from: usize, to: usize, len: usize) -> Turns {
+        let partials = if self.ranks[from].is_empty() { 0 } else { self.chunks(to, len) };
+        Turns::new(partials, self.chunks(from, len))
+    }
+
+    /// Whether own pieces have to be added up before they are sent.
+    pub(super) fn stages(&self) -> bool {
+        self.own.iter().any(|piece| piece.parts.len() > 1)
+    }
+
+    /// The floats that takes for one peer.
+    pub(super) fn staged(&self) -> usize {
+        if self.stages() { self.own.len() * self.chunk } else { 0 }
+    }
+
+    /// Adds up those own pieces of a chunk that have several ranks.
+    pub(super) fn stage(&mut self, parts: &[Part<'_>], range: Range<usize>, staged: &mut [f32]) {
+        for (number, piece) in self.own.iter_mut().enumerate() {
+            if piece.parts.len() > 1 {
+                let ranks = piece.parts.iter().map(|&part| &parts[part].values[range.clone()]);
+                let leaves: Vec<&[f32]> = ranks.collect();
+                piece.sum.run(&leaves, &mut staged[number * self.chunk..][..range.len()]);
+            }
+        }
+    }
+
+    /// An own piece of a chunk: what was staged, or the values themselves.
+    pub(super) fn piece<'a>(
+        &self,
+        number: usize,
+        parts: &[Part<'a>],
+        range: Range<usize>,
+        staged: &'a [f32],
+    ) -> &'a [f32] {
+        match self.own[number].parts[..] {
+            [part] => &parts[part].values[range],
+            _ => &staged[number * self.chunk..][..range.len()],
+        }
+    }
+
+    /// Adds up some of this seat's portion; `brought` gives the same values of a piece of another
+    /// seat.
+    pub(super) fn add_up<'a>(
+        &mut self,
+        parts: &[Part<'a>],
+        range: Range<usize>,
+        brought: impl Fn(usize, usize) -> &'a [f32],
+        out: &mut [f32],
+    ) {
+        let terms = self.terms.iter().map(|term| match *term {
+            Term::Own(part) => &parts[part].values[range.clone()],
+            Term::Brought { seat, piece } => brought(seat, piece),
+        });
+        let leaves: Vec<&[f32]> = terms.collect();
+        self.whole.run(&leaves, out);
+    }
+}
+
+impl Piece {
+    fn new(span: &Span, ranks: &[usize]) -> Piece {
+        let places = span.clone().filter_map(|rank| ranks.iter().position(|own| *own == rank));
+        let leaves: Vec<Span> = span.clone().map(|rank| rank..rank + 1).collect();
+        Piece { parts: places.collect(), sum: Sum::new(span.clone(), &leaves) }
+    }
+}
+
+/// The whole sum as this seat does it: from its own ranks and from what others bring.
+fn whole(me: usize, own: &[usize], spans: &[Vec<Span>], world: usize) -> (Sum, Vec<Term>) {
+    let mut terms: Vec<(Span, Term)> =
+        own.iter().enumerate().map(|(part, &rank)| (rank..rank + 1, Term::Own(part))).collect();
+    for (seat, spans) in spans.iter().enumerate().filter(|(seat, _)| *seat != me) {
+        let brought = spans.iter().enumerate();
+        terms.extend(brought.map(|(piece, span)| (span.clone(), Term::Brought { seat, piece })));
+    }
+    terms.sort_by_key(|(span, _)| span.start);
+    let (leaves, terms): (Vec<Span>, Vec<Term>) = terms.into_iter().unzip();
+    (Sum::new(0..world, &leaves), terms)
+}
