@@ -44,4 +44,8 @@ examples! {
     "mnist-mlp": "03-mnist-mlp.yaml",
     "own-layers": "04-own-layers.yaml",
     "long-form": "05-long-form.yaml",
+    "mnist-average": "06-mnist-average.yaml",
+    "mnist-all-reduce": "07-mnist-sample-all-reduce.yaml",
+    "mnist-vote": "08-mnist-sample-vote.yaml",
+    "mnist-servers": "09-mnist-servers.yaml",
 }

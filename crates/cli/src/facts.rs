@@ -53,7 +53,7 @@ fn gather(spec: &RunSpec, env: &Env) -> Result<Facts, Failure> {
 
 /// Refuses a plan with a task that this machine has no room for, and says what would fit.
 pub(crate) fn check_memory(plan: &Plan, env: &Env) -> Result<(), Failure> {
-    let Some(task) = plan.tasks.iter().find(|task| task.resources.memory > env.memory) else {
+    let Some(task) = plan.tasks.iter().find(|task| task.memory() > env.memory) else {
         return Ok(());
     };
     let remedy = match &task.role {
@@ -61,11 +61,12 @@ pub(crate) fn check_memory(plan: &Plan, env: &Env) -> Result<(), Failure> {
         _ => None,
     };
     Err(anyhow!(
-        "task `{}` needs {} of memory, and {} can be had here; {}",
+        "task `{}` needs {}{} of memory, and {} can be had here; {}",
         task.id,
+        if task.processes > 1 { format!("{} × ", task.processes) } else { String::new() },
         bytes(task.resources.memory),
         bytes(env.memory),
-        remedy.unwrap_or_else(|| "take a machine with more, or less data".into())
+        remedy.unwrap_or_else(|| "take a machine with more, or less data, or fewer workers".into())
     ))
     .or_usage()
 }
@@ -81,7 +82,8 @@ fn fitting_batch(plan: &Plan, train: &Train, data: &str, env: &Env) -> Option<St
     let mut smaller = train.clone();
     while smaller.batch > 1 {
         smaller.batch /= 2;
-        let memory = train::worker_bytes(&smaller, &network, &found).ok()?;
+        let each = train::worker_bytes(&smaller, &network, &found).ok()?;
+        let memory = each.saturating_mul(train.workers as u64);
         if memory <= env.memory {
             return Some(format!("`batch: {}` would fit in {}", smaller.batch, bytes(memory)));
         }
@@ -116,4 +118,51 @@ fn trained_by<'p>(plan: &'p Plan, id: &str) -> &'p Train {
         _ => None,
     });
     train.expect("the plan names a worker here")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    const FILE: &str = "name: a\ndata: mnist-sample\nmodel: mnist-mlp\n";
+
+    fn env(memory: u64) -> Env {
+        let cache = PathBuf::from("/nonexistent");
+        let surroundings = train::Surroundings { isa: None, cache, offline: true };
+        Env { runs: PathBuf::new(), surroundings, color: false, threads: 2, memory }
+    }
+
+    fn planned(sets: &[&str]) -> Plan {
+        let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
+        let spec = spec::parse(FILE, "a.yaml", &sets).expect("the file is right");
+        plan(&spec, &env(u64::MAX)).expect("it can be planned").0
+    }
+
+    fn worker(sets: &[&str]) -> u64 {
+        planned(sets).tasks[1].resources.memory
+    }
+
+    #[test]
+    fn a_worker_holds_its_shard_or_everything() {
+        let split = worker(&["train.workers=10"]);
+        let copy = worker(&["train.workers=10", "data.assign=copy"]);
+        // Nine thousand samples of 784 bytes and a label more, and their order.
+        assert_eq!(copy - split, 9000 * (784 + 4 + 4));
+        assert!(split < worker(&[]));
+    }
+
+    #[test]
+    fn all_processes_of_a_task_need_memory_at_once() {
+        let plan = planned(&["train.workers=3", "train.batch=2048"]);
+        let each = plan.tasks[1].resources.memory;
+        let refused = |memory| match check_memory(&plan, &env(memory)) {
+            Err(Failure::Usage(error)) => error.to_string(),
+            _ => panic!("it fits"),
+        };
+        let error = refused(3 * each - 1);
+        assert!(error.contains("needs 3 × ") && error.contains("`batch: 1024` would"), "{error}");
+        assert!(check_memory(&plan, &env(3 * each)).is_ok());
+    }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use data::{Dataset, Samples};
-use model::Model;
+use model::Published;
 use store::{Lock, RunDir, Runs};
 use train::{Standing, State, read_events};
 
@@ -19,15 +19,16 @@ pub(crate) fn run(name: &str, env: &Env) -> Result<(RunDir, Standing), Failure> 
     Ok((run, standing))
 }
 
-/// The model that `name` means: a file, or a run that published one.
-pub(crate) fn model(name: &str, env: &Env) -> Result<(PathBuf, Model), Failure> {
-    let path = if Path::new(name).is_file() {
+/// The model or ensemble that `name` means: a file, a folder with one, or a run that published one.
+pub(crate) fn model(name: &str, env: &Env) -> Result<(PathBuf, Published), Failure> {
+    let path = if Published::is_at(Path::new(name)) {
         PathBuf::from(name)
     } else {
         let (run, standing) = run(name, env)
             .map_err(|_| {
                 anyhow::anyhow!(
-                    "`{name}` is neither a model file nor a run; `trainyard ls` lists runs"
+                    "`{name}` is no model file, no ensemble and no run; `trainyard ls` lists runs, \
+                     `trainyard aggregate --combine vote` makes an ensemble of models"
                 )
             })
             .or_usage()?;
@@ -37,8 +38,8 @@ pub(crate) fn model(name: &str, env: &Env) -> Result<(PathBuf, Model), Failure> 
         })?;
         run.path.join(&published.path)
     };
-    let model = Model::load(&path).or_usage()?;
-    Ok((path, model))
+    let published = Published::open(&path).or_usage()?;
+    Ok((path, published))
 }
 
 /// The dataset that `from` means: a built-in name or a path.

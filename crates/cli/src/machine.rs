@@ -5,6 +5,11 @@ pub(crate) fn peak_rss_bytes() -> u64 {
     kilobytes(&read("/proc/self/status"), "VmHWM:").unwrap_or(0)
 }
 
+/// What this machine is called.
+pub(crate) fn host_name() -> String {
+    store::Owner::this_process(0).host
+}
+
 /// How many bytes of memory can be had: what the system says is free, or what the container we are
 /// in leaves, whichever is less.
 pub(crate) fn available_memory() -> u64 {

@@ -1,5 +1,6 @@
 //! The binary `trainyard`: train one model on many machines, from one file and one binary.
 
+mod driver;
 mod env;
 mod examples;
 mod facts;
@@ -46,9 +47,10 @@ enum Verb {
     Predict(verbs::predict::Args),
     Inspect(verbs::inspect::Args),
     Bench(verbs::bench::Args),
+    Compare(verbs::compare::Args),
+    Join(verbs::join::Args),
+    Worker(verbs::worker::Args),
     Completions(verbs::completions::Args),
-    #[command(hide = true)]
-    Task(verbs::task::Args),
 }
 
 fn main() -> ExitCode {
@@ -81,7 +83,9 @@ fn act(verb: &Verb, env: &Env) -> Result<(), Failure> {
         Verb::Predict(args) => verbs::predict::act(args, env),
         Verb::Inspect(args) => verbs::inspect::act(args, env),
         Verb::Bench(args) => verbs::bench::act(args, env),
+        Verb::Compare(args) => verbs::compare::act(args, env),
         Verb::Completions(args) => verbs::completions::act(args),
-        Verb::Task(_) => verbs::task::act(),
+        Verb::Join(args) => verbs::join::act(args, env),
+        Verb::Worker(args) => verbs::worker::act(args),
     }
 }

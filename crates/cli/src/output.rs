@@ -70,6 +70,26 @@ pub(crate) fn thousands(number: u64) -> String {
     text
 }
 
+/// `rank 3`, or `ranks 0-2, 5`, or `no rank`.
+pub(crate) fn ranks(ranks: &[usize]) -> String {
+    let mut ranges: Vec<(usize, usize)> = vec![];
+    for &rank in ranks {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == rank => *last = rank,
+            _ => ranges.push((rank, rank)),
+        }
+    }
+    let shown = |(first, last): &(usize, usize)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    match ranks {
+        [] => "no rank".into(),
+        [rank] => format!("rank {rank}"),
+        _ => format!("ranks {}", ranges.iter().map(shown).collect::<Vec<_>>().join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +98,12 @@ mod tests {
     fn columns_line_up() {
         let rows = [vec!["a".into(), "bb".into()], vec!["ccc".into(), "d".into()]];
         assert_eq!(table(&rows), "a    bb\nccc  d\n");
+    }
+
+    #[test]
+    fn ranks_in_a_row_are_short() {
+        assert_eq!([&[][..], &[3], &[0, 1]].map(ranks), ["no rank", "rank 3", "ranks 0-1"]);
+        assert_eq!(ranks(&[0, 1, 2, 5, 7, 8]), "ranks 0-2, 5, 7-8");
     }
 
     #[test]

@@ -23,6 +23,9 @@ pub(crate) fn closing(report: &Report, run: &str) -> String {
     for (task, model) in &report.models {
         text.push_str(&format!("{task}\n{}", table(&rows(model))));
     }
+    if report.workers > 1 {
+        text.push_str(&format!("\n{}", table(&together(report))));
+    }
     let memory = bytes(report.peak_rss_bytes);
     text.push_str(&format!("\nNo process held more than {memory} of memory.\n"));
     text.push_str(&next(report, run));
@@ -51,6 +54,31 @@ fn rows(report: &ModelReport) -> Vec<Vec<String>> {
         row("weights", sha256.clone());
     }
     rows
+}
+
+/// How several workers fared: one line under its heads. `train::Report` says how the speed-up is found.
+fn together(report: &Report) -> Vec<Vec<String>> {
+    let time = report.newest.train_seconds.unwrap_or(report.seconds);
+    let through = match report.link.as_str() {
+        "" | "none" => String::new(),
+        link => format!(" ({link})"),
+    };
+    let columns = [
+        ("  STRATEGY", format!("  {}", report.strategy)),
+        ("WORKERS", report.workers.to_string()),
+        ("TRAIN TIME", duration(time)),
+        ("SPEED-UP", report.speed_up.map_or("-".into(), |times| format!("{times:.2} ×"))),
+        ("EXCHANGED", format!("{}{through}", bytes(report.bytes_sent))),
+        ("WAITING", percent(report.waiting_share)),
+        ("PROCESSES LOST", report.faults_survived.to_string()),
+    ];
+    let (heads, values) = columns.into_iter().map(|(head, value)| (head.to_owned(), value)).unzip();
+    vec![heads, values]
+}
+
+/// `0.073` as `7.3 %`.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
 }
 
 fn next(report: &Report, run: &str) -> String {
@@ -94,6 +122,39 @@ fn short(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn report(workers: usize) -> Report {
+        let newest = train::ModelReport { train_seconds: Some(12.3), ..Default::default() };
+        Report {
+            run: "mnist-1".into(),
+            state: State::Done,
+            reason: None,
+            newest,
+            seconds: 14.0,
+            peak_rss_bytes: 3 << 20,
+            workers,
+            strategy: "average".into(),
+            bytes_sent: 5 << 20,
+            link: "shm".into(),
+            waiting_share: 0.073,
+            speed_up: Some(2.781),
+            faults_survived: 1,
+            models: Default::default(),
+        }
+    }
+
+    #[test]
+    fn several_workers_get_a_table_and_one_does_not() {
+        let text = closing(&report(3), "mnist");
+        let expected = "
+  STRATEGY  WORKERS  TRAIN TIME  SPEED-UP  EXCHANGED      WAITING  PROCESSES LOST
+  average   3        12 s        2.78 ×    5.0 MiB (shm)  7.3 %    1
+
+No process held more than 3.0 MiB of memory.
+";
+        assert!(text.contains(expected), "{text}");
+        assert!(!closing(&report(1), "mnist").contains("SPEED-UP"));
+    }
 
     #[test]
     fn a_curve_goes_down_as_the_loss_does() {

@@ -55,6 +55,12 @@ fn memory_that_does_not_fit_names_what_would() {
 }
 
 #[test]
+fn more_workers_than_samples_are_refused_before_anything_runs() {
+    let file = SMALL.replace("epochs: 2", "workers: 9001");
+    refused(file, &["`train`", "9,001 workers", "9,000 samples", "assign: copy"]);
+}
+
+#[test]
 fn a_layer_that_does_not_fit_is_named() {
     let layers = "{layers: [{Dense: {units: 10}}]}";
     refused(SMALL.replace("mnist-mlp", layers), &["dense", "Flatten"]);
@@ -63,7 +69,6 @@ fn a_layer_that_does_not_fit_is_named() {
 #[test]
 fn later_features_are_known_by_name() {
     refused(format!("{SMALL}serve: {{}}\n"), &["serve", "not in this version"]);
-    refused(SMALL.replace("epochs: 2", "workers: 3"), &["workers"]);
 }
 
 #[test]

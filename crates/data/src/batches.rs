@@ -4,6 +4,9 @@
 //! the epoch's order is a pure function of (seed, rank, epoch), and the step's place in the epoch
 //! gives its stretch of that order. So training can start or resume anywhere.
 //!
+//! Workers count the same steps, and an epoch has as many as the largest shard needs. A worker with
+//! fewer samples has **empty batches** at the end of each epoch.
+//!
 //! Small networks take 10,000 steps a second and more, so a message between the threads carries a
 //! **block** of many batches (about 256 KiB), and blocks travel in a circle: filled ones forward,
 //! used ones back. Nothing is allocated once the circle is full, apart from one order per epoch.
@@ -33,6 +36,8 @@ pub struct Order {
     pub rank: u64,
     /// Samples in a batch; the last one of an epoch may be shorter.
     pub batch: usize,
+    /// Steps in an epoch: at least as many as the samples make batches; the rest are empty.
+    pub steps_per_epoch: u64,
     /// The first step.
     pub start: u64,
 }
@@ -59,8 +64,10 @@ pub struct Batches {
     trouble: Option<String>,
     block: Block,
     /// The next batch's place in the block.
-    next: usize,
+    next: u64,
     batch: usize,
+    /// Values of one sample.
+    row: usize,
 }
 
 /// Consecutive batches of one epoch, samples gathered.
@@ -68,6 +75,8 @@ pub struct Batches {
 struct Block {
     /// The first one's step.
     step: u64,
+    /// How many there are. Those beyond the samples are empty.
+    steps: u64,
     x: Values,
     y: Vec<u32>,
 }
@@ -75,7 +84,7 @@ struct Block {
 impl Block {
     /// In place of one that was given away.
     fn none() -> Block {
-        Block { step: 0, x: Values::U8(Vec::new()), y: Vec::new() }
+        Block { step: 0, steps: 0, x: Values::U8(Vec::new()), y: Vec::new() }
     }
 }
 
@@ -88,9 +97,12 @@ impl Batches {
     /// Starts gathering.
     ///
     /// # Panics
-    /// When there are no samples, or none in a batch.
+    /// When there are no samples, or none in a batch, or more batches than steps in an epoch.
     pub fn new(samples: Arc<Samples>, order: Order) -> Batches {
         assert!(!samples.is_empty() && order.batch > 0, "there is something to gather");
+        let own = steps_per_epoch(samples.len(), order.batch);
+        assert!(order.steps_per_epoch >= own, "an epoch has a step for every batch");
+        let row = samples.row();
         let (send, filled) = sync_channel(AHEAD);
         let (used, recycled) = sync_channel(AHEAD + 2);
         let block = empty_block(&samples, 0);
@@ -102,7 +114,8 @@ impl Batches {
             Ok(thread) => (Some(thread), None),
             Err(error) => (None, Some(format!("it could not be started: {error}"))),
         };
-        Batches { filled: Some(filled), used, thread, trouble, block, next: 0, batch: order.batch }
+        let (filled, batch) = (Some(filled), order.batch);
+        Batches { filled, used, thread, trouble, block, next: 0, batch, row }
     }
 
     /// Bytes of memory the blocks take for `samples` samples of `row` bytes each.
@@ -111,17 +124,17 @@ impl Batches {
         rows * (row as u64 + 4) * (AHEAD as u64 + 2) + 4 * samples as u64
     }
 
-    /// The next step's batch. Waits only when the gathering thread is behind.
+    /// The next step's batch, empty when the epoch's samples have all been seen. Waits only when the gathering thread is behind.
     #[expect(clippy::should_implement_trait, reason = "a batch borrows its block until the next")]
     pub fn next(&mut self) -> Result<Batch<'_>> {
-        if self.next * self.batch >= self.block.y.len() {
+        if self.next >= self.block.steps {
             self.turn_over()?;
         }
-        let first = self.next * self.batch;
-        let rows = first..(first + self.batch).min(self.block.y.len());
-        let step = self.block.step + self.next as u64;
+        let (batch, row, samples) = (self.batch as u64, self.row, self.block.y.len() as u64);
+        let first = self.next.saturating_mul(batch).min(samples);
+        let rows = first as usize..(first + batch).min(samples) as usize;
+        let step = self.block.step + self.next;
         self.next += 1;
-        let row = self.block.x.len() / self.block.y.len();
         Ok(Batch {
             step,
             x: self.block.x.view().slice(rows.start * row..rows.end * row),
@@ -132,7 +145,7 @@ impl Batches {
     /// Gives the used block back, first, so that the thread need not make another, and takes the next.
     fn turn_over(&mut self) -> Result<()> {
         let used = std::mem::replace(&mut self.block, Block::none());
-        if !used.y.is_empty() {
+        if used.steps > 0 {
             // The circle has room for every block, so this fails only when the thread has ended;
             // receiving then says so.
             let _ = self.used.try_send(used);
@@ -169,7 +182,7 @@ impl Drop for Batches {
 
 /// Fills blocks until nobody takes them any more.
 fn gather(samples: &Samples, order: Order, send: &SyncSender<Block>, recycled: &Receiver<Block>) {
-    let steps = steps_per_epoch(samples.len(), order.batch);
+    let steps = order.steps_per_epoch;
     let row = samples.row() * samples.x.width();
     let rows = block_rows(samples.len(), row, order.batch);
     let key = Key::new(order.seed, Purpose::Shuffle).with(order.rank);
@@ -177,14 +190,20 @@ fn gather(samples: &Samples, order: Order, send: &SyncSender<Block>, recycled: &
     loop {
         let epoch = step / steps;
         let permutation = key.with(epoch).permutation(samples.len());
-        let mut first = (step % steps) as usize * order.batch;
-        while first < samples.len() {
+        let end = (epoch + 1) * steps;
+        while step < end {
+            let first = (step % steps).saturating_mul(order.batch as u64);
+            let first = first.min(samples.len() as u64) as usize;
             let range = first..(first + rows).min(samples.len());
-            first = range.end;
+            let is_last = range.end == samples.len();
             let mut block = recycled.try_recv().unwrap_or_else(|_| empty_block(samples, rows));
             fill(&mut block, samples, &permutation, range);
             block.step = step;
-            step += steps_per_epoch(block.y.len(), order.batch);
+            block.steps = match is_last {
+                true => end - step,
+                false => steps_per_epoch(block.y.len(), order.batch),
+            };
+            step += block.steps;
             if send.send(block).is_err() {
                 return;
             }
@@ -211,32 +230,39 @@ fn block_rows(samples: usize, row: usize, batch: usize) -> usize {
 }
 
 fn empty_block(samples: &Samples, rows: usize) -> Block {
-    Block { step: 0, x: samples.x.sibling(rows * samples.row()), y: Vec::with_capacity(rows) }
+    let (x, y) = (samples.x.sibling(rows * samples.row()), Vec::with_capacity(rows));
+    Block { step: 0, steps: 0, x, y }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn order(batch: usize, start: u64) -> Order {
-        Order { seed: 5, rank: 2, batch, start }
+    /// An order without empty batches, and with so many of them at the end of each epoch.
+    fn order(samples: usize, batch: usize, start: u64, empty: u64) -> Order {
+        let steps_per_epoch = steps_per_epoch(samples, batch) + empty;
+        Order { seed: 5, rank: 2, batch, steps_per_epoch, start }
     }
 
     /// Steps as anybody can compute them, without threads and blocks.
     fn expected(samples: &Samples, order: Order, step: u64) -> Samples {
-        let steps = steps_per_epoch(samples.len(), order.batch);
+        let steps = order.steps_per_epoch;
         let key = Key::new(order.seed, Purpose::Shuffle).with(order.rank);
         let permutation = key.with(step / steps).permutation(samples.len());
-        let first = (step % steps) as usize * order.batch;
+        let first = ((step % steps) as usize * order.batch).min(samples.len());
         let last = (first + order.batch).min(samples.len());
         samples.gather(&permutation[first..last])
     }
 
     fn check(samples: Samples, batch: usize, start: u64, steps: u64) {
+        let order = order(samples.len(), batch, start, 0);
+        check_order(samples, order, steps);
+    }
+
+    fn check_order(samples: Samples, order: Order, steps: u64) {
         let samples = Arc::new(samples);
-        let order = order(batch, start);
         let mut batches = Batches::new(Arc::clone(&samples), order);
-        for step in start..start + steps {
+        for step in order.start..order.start + steps {
             let got = batches.next().unwrap();
             let want = expected(&samples, order, step);
             assert_eq!(got.step, step);
@@ -252,6 +278,27 @@ mod tests {
                 check(Samples::synthetic(&[28, 28, 1], 10, len, 1), batch, start, 120);
             }
         }
+    }
+
+    #[test]
+    fn a_worker_out_of_samples_has_empty_batches_until_the_epoch_ends() {
+        for (len, batch) in [(1, 1), (7, 3), (7, 7), (7, 100), (1003, 16)] {
+            for (start, empty) in [(0, 1), (1, 1), (2, 3), (62, 1), (63, 1), (1_000_003, 5)] {
+                let samples = Samples::synthetic(&[28, 28, 1], 10, len, 1);
+                check_order(samples, order(len, batch, start, empty), 200);
+            }
+        }
+        let order = order(7, 3, 0, 2);
+        let mut batches = Batches::new(Arc::new(Samples::synthetic(&[4], 2, 7, 1)), order);
+        let sizes: Vec<usize> = (0..10).map(|_| batches.next().unwrap().y.len()).collect();
+        assert_eq!(sizes, [3, 3, 1, 0, 0, 3, 3, 1, 0, 0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a step for every batch")]
+    fn an_epoch_is_not_cut_short() {
+        let order = Order { steps_per_epoch: 2, ..order(7, 3, 0, 0) };
+        Batches::new(Arc::new(Samples::synthetic(&[4], 2, 7, 1)), order);
     }
 
     #[test]
@@ -272,7 +319,7 @@ mod tests {
         let mut samples = Samples::synthetic(&[1], 1, 103, 1);
         samples.y = (0..103).collect();
         samples.classes = 103;
-        let mut batches = Batches::new(Arc::new(samples), order(10, 0));
+        let mut batches = Batches::new(Arc::new(samples), order(103, 10, 0, 0));
         let (mut seen, mut sizes) = (Vec::new(), Vec::new());
         for _ in 0..11 {
             let batch = batches.next().unwrap();
@@ -287,11 +334,14 @@ mod tests {
     #[test]
     fn blocks_go_round() {
         let samples = Arc::new(Samples::synthetic(&[64 << 10], 2, 16, 1));
-        let mut batches = Batches::new(samples, order(4, 0));
+        let mut batches = Batches::new(samples, order(16, 4, 0, 1));
         let mut rooms = std::collections::HashSet::new();
         for _ in 0..200 {
             let View::U8(x) = batches.next().unwrap().x else { panic!("bytes stay bytes") };
-            rooms.insert(x.as_ptr());
+            // An empty batch points at the end of its block.
+            if !x.is_empty() {
+                rooms.insert(x.as_ptr());
+            }
         }
         // The one that was empty at first may move once when it grows.
         assert!(rooms.len() <= AHEAD + 3, "{} buffers", rooms.len());
@@ -302,7 +352,7 @@ mod tests {
         let mut samples = Samples::synthetic(&[4], 2, 8, 1);
         // Fewer values than the labels say: gathering panics.
         samples.x = Values::U8(vec![0; 3]);
-        let mut batches = Batches::new(Arc::new(samples), order(4, 0));
+        let mut batches = Batches::new(Arc::new(samples), order(8, 4, 0, 0));
         let error = batches.next().unwrap_err().to_string();
         assert!(error.contains("out of range for slice of length 3"), "{error}");
         assert!(batches.next().is_err());

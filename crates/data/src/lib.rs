@@ -30,6 +30,6 @@ pub use inputs::inputs;
 pub use manifest::{Manifest, Origin, Part};
 pub use prepare::prepare;
 pub use samples::{Samples, Values, View};
-pub use shards::{Assign, write_shards};
+pub use shards::write_shards;
 pub use source::{Dataset, Facts, Places, Progress, facts, load};
 pub use split::split;

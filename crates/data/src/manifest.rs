@@ -6,14 +6,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use spec::Split;
+use spec::{Assign, Split};
 
 use crate::error::{DataError, Result};
 use crate::npz::Archive;
 use crate::samples::Samples;
 
 /// The version of the manifest this writes, and the only one it reads.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The manifest's file name.
 pub(crate) const FILE: &str = "manifest.json";
@@ -37,7 +37,7 @@ pub struct Manifest {
     pub labels: Vec<String>,
     /// What a value is multiplied with before a network sees it.
     pub scale: f32,
-    /// The training shards, by rank.
+    /// The training shards, by rank; where every worker sees everything, one file for all.
     pub train: Vec<Part>,
     /// What was held out for validation.
     pub validation: Option<Part>,
@@ -64,7 +64,9 @@ pub struct Origin {
     pub validation: usize,
     /// Whether the shares of the classes were kept.
     pub stratify: bool,
-    /// Into how many shards.
+    /// Which samples each worker sees.
+    pub assign: Assign,
+    /// For how many workers.
     pub shards: usize,
 }
 
@@ -100,9 +102,16 @@ impl Manifest {
             ))
             .in_file(&path));
         }
-        if manifest.train.is_empty() || manifest.labels.len() != manifest.classes {
+        let files = match manifest.origin.assign {
+            Assign::Split => manifest.origin.shards,
+            Assign::Copy => 1,
+        };
+        if manifest.world() == 0
+            || manifest.train.len() != files
+            || manifest.labels.len() != manifest.classes
+        {
             return Err(DataError::malformed(
-                "names no shards, or not every class; prepare the data again",
+                "names not every shard, or not every class; prepare the data again",
             )
             .in_file(&path));
         }
@@ -118,13 +127,28 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// How many logical workers it was prepared for.
+    pub fn world(&self) -> usize {
+        self.origin.shards
+    }
+
+    /// How many samples a logical worker trains on; none where there is no such worker.
+    pub fn shard_samples(&self, rank: usize) -> usize {
+        self.part(rank).map_or(0, |part| part.samples)
+    }
+
+    /// How many samples the logical worker with the most of them trains on.
+    pub fn largest_shard(&self) -> usize {
+        self.train.iter().map(|part| part.samples).max().unwrap_or(0)
+    }
+
     /// Reads and checks the samples a logical worker trains on.
     pub fn shard(&self, rank: usize) -> Result<Samples> {
-        let part = self.train.get(rank).ok_or_else(|| {
+        let part = self.part(rank).ok_or_else(|| {
             DataError::Impossible(format!(
                 "there is no shard {rank}: {} has {} shards, numbered from 0",
                 self.dir.display(),
-                self.train.len()
+                self.world()
             ))
         })?;
         self.read(part)
@@ -148,9 +172,17 @@ impl Manifest {
         self.read(part)
     }
 
-    /// How many samples are trained on, all shards together.
+    /// How many samples are trained on, all workers together, each counted once.
     pub fn train_samples(&self) -> usize {
         self.train.iter().map(|part| part.samples).sum()
+    }
+
+    /// The file with a logical worker's samples.
+    fn part(&self, rank: usize) -> Option<&Part> {
+        match self.origin.assign {
+            Assign::Split => self.train.get(rank),
+            Assign::Copy => self.train.first().filter(|_| rank < self.world()),
+        }
     }
 
     /// All files, training shards first.

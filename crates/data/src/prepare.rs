@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use spec::Prepare;
+use spec::{Assign, Prepare};
 
 use crate::error::{DataError, Result};
 use crate::known;
@@ -38,10 +38,10 @@ pub fn prepare(
     if let Some(manifest) = existing(dest, &origin, &raw.labels, &raw.train.shape) {
         return Ok(manifest);
     }
-    let shards = deal(&raw.train, &kept, prepare, seed)?;
+    let files = deal(&raw.train, kept, prepare, seed)?;
     std::fs::create_dir_all(dest).map_err(DataError::io("create", dest))?;
     forget(dest)?;
-    let draft = Draft { raw, shards, held, origin };
+    let draft = Draft { raw, files, held, origin };
     write(&draft, dest, progress)
 }
 
@@ -68,6 +68,7 @@ fn origin(
         seed,
         validation,
         stratify: prepare.data.stratify,
+        assign: prepare.data.assign,
         shards: prepare.shards,
     }
 }
@@ -75,8 +76,8 @@ fn origin(
 /// What is to be written.
 struct Draft {
     raw: Raw,
-    /// Numbers of training samples, by shard.
-    shards: Vec<Vec<u32>>,
+    /// Numbers of training samples, by file: one for each shard, or one with everything.
+    files: Vec<Vec<u32>>,
     /// Numbers of those held out.
     held: Vec<u32>,
     origin: Origin,
@@ -90,8 +91,11 @@ fn existing(dest: &Path, origin: &Origin, labels: &[String], shape: &[usize]) ->
     (equal && whole()).then_some(manifest)
 }
 
-/// Deals the kept training samples out to shards.
-fn deal(train: &Samples, kept: &[u32], prepare: &Prepare, seed: u64) -> Result<Vec<Vec<u32>>> {
+/// Deals the kept training samples out to files.
+fn deal(train: &Samples, kept: Vec<u32>, prepare: &Prepare, seed: u64) -> Result<Vec<Vec<u32>>> {
+    if prepare.data.assign == Assign::Copy {
+        return Ok(vec![kept]);
+    }
     let labels: Option<Vec<u32>> =
         prepare.data.stratify.then(|| kept.iter().map(|&index| train.y[index as usize]).collect());
     let key = source::shard_key(seed);
@@ -102,22 +106,46 @@ fn deal(train: &Samples, kept: &[u32], prepare: &Prepare, seed: u64) -> Result<V
     Ok(shards)
 }
 
-/// Removes an old manifest before its files are replaced, so that no one believes it.
+/// Removes an old manifest before its files are replaced, so that no one believes it, and then its
+/// shards: were they dealt out to another number of workers, they would lie here for ever.
 fn forget(dest: &Path) -> Result<()> {
-    let path = dest.join(FILE);
-    match std::fs::remove_file(&path) {
+    remove(&dest.join(FILE))?;
+    let entries = std::fs::read_dir(dest).map_err(DataError::io("read", dest))?;
+    for entry in entries {
+        let path = entry.map_err(DataError::io("read", dest))?.path();
+        if path.file_name().and_then(|name| name.to_str()).is_some_and(is_shard) {
+            remove(&path)?;
+        }
+    }
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(DataError::io("remove", &path)(error))
+            Err(DataError::io("remove", path)(error))
         }
         _ => Ok(()),
     }
 }
 
+/// The name of a shard's file.
+fn shard_name(number: usize, of: usize) -> String {
+    format!("train-{number:05}-of-{of:05}.npz")
+}
+
+/// Whether a file has the name of a shard, of however many.
+fn is_shard(name: &str) -> bool {
+    let numbers = name.strip_prefix("train-").and_then(|name| name.strip_suffix(".npz"));
+    let numbers = numbers.and_then(|numbers| numbers.split_once("-of-"));
+    let is_number = |text: &str| text.parse::<u32>().is_ok();
+    numbers.is_some_and(|(number, of)| is_number(number) && is_number(of))
+}
+
 fn write(draft: &Draft, dest: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Manifest> {
     let train = &draft.raw.train;
-    let shards = draft.shards.len();
-    let total =
-        shards + usize::from(!draft.held.is_empty()) + usize::from(draft.raw.test.is_some());
+    let files = draft.files.len();
+    let total = files + usize::from(!draft.held.is_empty()) + usize::from(draft.raw.test.is_some());
     let mut done = 0;
     let mut part = |file: &str, samples: &Samples, indices: &[u32]| {
         progress(Progress::Writing { file, done, total });
@@ -125,9 +153,8 @@ fn write(draft: &Draft, dest: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> 
         write_part(dest, file, samples, indices)
     };
     let mut written = Vec::new();
-    for (rank, shard) in draft.shards.iter().enumerate() {
-        let file = format!("train-{rank:05}-of-{shards:05}.npz");
-        written.push(part(&file, train, shard)?);
+    for (number, indices) in draft.files.iter().enumerate() {
+        written.push(part(&shard_name(number, files), train, indices)?);
     }
     let validation = match draft.held.is_empty() {
         true => None,

@@ -2,23 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use spec::Assign;
+
 use crate::error::{DataError, Result};
 use crate::prepare::write_npz;
 use crate::samples::Samples;
 use crate::source::shard_key;
 use crate::split::split;
 
-/// What each worker gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Assign {
-    /// Its own part: every sample in exactly one file, sizes within one of each other (S2).
-    Split,
-    /// Everything (S0's copier).
-    Copy,
-}
-
-/// Writes `n` files into `dir` and returns their paths, in order. Grey pictures are written as
-/// (n, height, width), as S2 wrote them.
+/// Writes `n` files into `dir`, each with a shard (S2's splitter) or with everything (S0's copier),
+/// and returns their paths, in order. Grey pictures are written as (n, height, width), as S2 wrote
+/// them.
 pub fn write_shards(
     samples: &Samples,
     n: usize,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use random::{Key, Purpose};
-use spec::{Data, Holdout};
+use spec::{Assign, Data, Holdout};
 
 use crate::error::{DataError, Result};
 use crate::folder::{self, Folder};
@@ -64,6 +64,8 @@ pub struct Facts {
     pub labels: Vec<String>,
     /// Bytes of one value in memory: 1 or 4.
     pub width: usize,
+    /// Which of the samples to train on each worker sees.
+    pub assign: Assign,
 }
 
 /// A dataset in memory.
@@ -118,6 +120,7 @@ pub fn facts(data: &Data) -> Result<Facts> {
         classes: labels.len(),
         labels,
         width: whole.width,
+        assign: data.assign,
     })
 }
 

@@ -5,20 +5,13 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use data::{
-    Assign, Manifest, Places, Samples, Values, View, facts, idx, inputs, load, npz, prepare,
-    write_shards,
+    Manifest, Places, Samples, Values, View, facts, idx, inputs, load, npz, prepare, write_shards,
 };
-use spec::{Data, Holdout, Prepare, Split};
+use spec::{Assign, Data, Holdout, Prepare, Split};
 use tempfile::{TempDir, tempdir};
 
 fn data(path: &Path) -> Data {
-    Data {
-        from: path.display().to_string(),
-        mirror: None,
-        validation: Holdout::None,
-        stratify: false,
-        labels: None,
-    }
+    Data::named(path.display().to_string())
 }
 
 fn offline() -> Places {
@@ -156,6 +149,38 @@ fn wanted(dir: &TempDir, shards: usize) -> Prepare {
     Prepare { data: Data { validation: Holdout::Count(1), ..data(dir.path()) }, shards }
 }
 
+/// The training files in a folder, sorted.
+fn shard_files(dir: &Path) -> Vec<String> {
+    let names = fs::read_dir(dir).expect("the folder is there");
+    let names = names.map(|file| file.expect("a file").file_name().display().to_string());
+    let mut names: Vec<String> = names.filter(|name| name.starts_with("train-")).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn copies_for_many_workers_are_one_file() {
+    let (source, dest) = (folder(USUAL), tempdir().unwrap());
+    let mut wanted = wanted(&source, 2);
+    let run = |wanted: &Prepare| prepare(wanted, 0, &offline(), dest.path(), &mut |_| {}).unwrap();
+    let split = run(&wanted);
+    assert_eq!((split.world(), split.largest_shard(), split.train_samples()), (2, 2, 4));
+    assert_eq!([0, 1, 2].map(|rank| split.shard_samples(rank)), [2, 2, 0]);
+    // More workers than samples: each sees all of them.
+    wanted.data.assign = Assign::Copy;
+    wanted.shards = 7;
+    let copy = run(&wanted);
+    assert_eq!(shard_files(dest.path()), ["train-00000-of-00001.npz"]);
+    assert_eq!((copy.world(), copy.largest_shard(), copy.train_samples()), (7, 4, 4));
+    assert_eq!([0, 6, 7].map(|rank| copy.shard_samples(rank)), [4, 4, 0]);
+    assert_eq!(copy.shard(0).unwrap(), copy.shard(6).unwrap());
+    assert_eq!(copy.shard(0).unwrap(), copy.split(Split::Train).unwrap());
+    let error = copy.shard(7).unwrap_err().to_string();
+    assert!(error.contains("has 7 shards, numbered from 0"), "{error}");
+    assert_eq!(run(&wanted), copy);
+    assert_eq!(Manifest::open(dest.path()).unwrap(), copy);
+}
+
 #[test]
 fn whatever_a_killed_process_left_is_replaced() {
     let (source, dest) = (folder(USUAL), tempdir().unwrap());
@@ -178,6 +203,11 @@ fn whatever_a_killed_process_left_is_replaced() {
     assert_eq!(run(2, 0), (manifest.clone(), 4));
     assert_eq!(run(2, 1).1, 4);
     assert_eq!(run(4, 1).1, 6);
+    // None of the earlier shards is left beside the new ones.
+    assert_eq!(
+        shard_files(dest.path()),
+        (0..4).map(|i| format!("train-{i:05}-of-00004.npz")).collect::<Vec<_>>()
+    );
     let wanted = wanted(&source, 5);
     let error = prepare(&wanted, 0, &offline(), dest.path(), &mut |_| {}).unwrap_err().to_string();
     assert!(error.contains("4 samples cannot be split into 5 shards"), "{error}");
@@ -204,7 +234,9 @@ fn manifests_nobody_should_believe_are_refused() {
     let path = dest.path().join("manifest.json");
     let good = fs::read_to_string(&path).unwrap();
     for (from, to, reason) in [
-        ("\"version\": 1", "\"version\": 2", "is of version 2"),
+        ("\"version\": 2", "\"version\": 3", "is of version 3"),
+        ("\"shards\": 1", "\"shards\": 2", "names not every shard"),
+        ("\"assign\": \"split\"", "\"assign\": \"deal\"", "unknown variant `deal`"),
         ("test.npz", "../test.npz", "which is not one in this folder"),
         ("test.npz", "/etc/passwd", "which is not one in this folder"),
         ("\"seed\": 0", "\"sede\": 0", "unknown field `sede`"),

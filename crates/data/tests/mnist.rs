@@ -11,13 +11,7 @@ fn nowhere() -> Places {
 }
 
 fn data(name: &str, mirror: Option<&Path>) -> Data {
-    Data {
-        from: name.to_owned(),
-        mirror: mirror.map(|path| path.display().to_string()),
-        validation: Holdout::None,
-        stratify: false,
-        labels: None,
-    }
+    Data { mirror: mirror.map(|path| path.display().to_string()), ..Data::named(name) }
 }
 
 /// MNIST, or a word on why not.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use data::npz::{self, Limits};
 use data::{Places, Samples, Values, View, facts, load};
 use proptest::prelude::*;
-use spec::{Data, Holdout};
+use spec::Data;
 use tempfile::tempdir;
 
 fn fixture(name: &str) -> PathBuf {
@@ -14,13 +14,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 fn data(path: &Path) -> Data {
-    Data {
-        from: path.display().to_string(),
-        mirror: None,
-        validation: Holdout::None,
-        stratify: false,
-        labels: None,
-    }
+    Data::named(path.display().to_string())
 }
 
 fn load_train(path: &Path) -> Result<Samples, String> {

@@ -7,13 +7,7 @@ use spec::{Data, Holdout, Prepare, Split};
 use tempfile::tempdir;
 
 fn sample() -> Data {
-    Data {
-        from: "mnist-sample".to_owned(),
-        mirror: None,
-        validation: Holdout::Count(1000),
-        stratify: true,
-        labels: None,
-    }
+    Data { validation: Holdout::Count(1000), stratify: true, ..Data::named("mnist-sample") }
 }
 
 /// Nowhere: the sample needs neither cache nor network.

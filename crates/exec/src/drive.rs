@@ -1,27 +1,30 @@
-//! The driver's loop: start what can start, take note of what is said, restart what died, stop in
-//! order when asked to, and end with a report.
+//! The driver's loop: start what can start, take note of what is said, keep every task's processes
+//! together, stop in order when asked to, and end with a report.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
+use collective::Net;
 use plan::{Plan, Task};
 use store::RunDir;
-use train::{Clock, Event, EventLog, Kind, Orders, Report, Standing, State};
+use tokio::sync::mpsc::{Receiver, UnboundedSender};
+use tokio::time::timeout;
+use train::membership::{Limits as Patience, Phase};
+use train::message::{Hello, ToProcess};
+use train::{Clock, Event, EventLog, Kind, Living, Report, Standing, State};
 
-use crate::process::{Message, Process};
+use crate::launch::{Launcher, Started};
+use crate::reception::{self, Heard};
 use crate::schedule::startable;
-use crate::{ExecError, Launcher, Limits};
+use crate::troop::Troop;
+use crate::{ExecError, Limits, door};
 
-/// How often in a row a task's process may die without getting anywhere before the task has failed.
-const MOST_DEATHS: u32 = 5;
-/// How long a process may take to save and leave.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// How many messages of tasks may wait; then the tasks do.
-const QUEUE: usize = 1024;
+/// How long processes may take to save and leave.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// How often the driver looks up from its messages.
-const LOOK_UP: Duration = Duration::from_millis(100);
+const LOOK_UP: Duration = Duration::from_millis(50);
 
 /// What a driver drives, and with what.
 pub struct Driver<'a> {
@@ -30,9 +33,20 @@ pub struct Driver<'a> {
     /// Where everything goes.
     pub run: &'a RunDir,
     /// How processes are started.
-    pub launcher: Launcher,
+    pub launcher: &'a mut dyn Launcher,
+    /// How they are reached.
+    pub net: Arc<dyn Net>,
+    /// Whether what is said is encrypted: everywhere but in simulations.
+    pub encrypt: bool,
+    /// Where processes call: an address to listen at.
+    pub listen: &'a str,
     /// What the machine can give.
     pub limits: Limits,
+    /// How long processes may be silent.
+    pub patience: Patience,
+    /// How many processes train, where that is not one for each worker. With 0 none is started, and
+    /// those train that join.
+    pub processes: Option<usize>,
     /// The time.
     pub clock: Clock,
     /// How often the user asked to stop: once means in order, twice means now.
@@ -55,66 +69,103 @@ pub enum Ending {
 }
 
 /// Drives a run from where it stands to its end. The caller holds the run's lock.
-pub fn drive(driver: Driver<'_>) -> Result<Ending, ExecError> {
+pub async fn drive(driver: Driver<'_>) -> Result<Ending, ExecError> {
     let (log, events) = EventLog::open(&driver.run.events(), driver.clock.clone())?;
     let standing = Standing::of(&events);
-    let (sender, inbox) = sync_channel(QUEUE);
+    let door = door::open(&driver).await?;
+    let address = door.address().to_owned();
+    let mut inbox = reception::open(door);
     let resumed = !events.is_empty();
+    let before = standing.tasks.clone();
+    let next_process = standing.processes;
     let mut drive = Drive {
         driver,
+        address,
         log,
         standing,
-        processes: BTreeMap::new(),
-        deaths: BTreeMap::new(),
-        sender,
-        killing_at: None,
+        troops: BTreeMap::new(),
+        volunteers: vec![],
+        next_process,
+        stopping: false,
     };
-    drive.note(
-        None,
-        Kind::RunStarted {
-            run: drive.driver.run.id(),
-            trainyard: env!("CARGO_PKG_VERSION").into(),
-            resumed,
-        },
-    )?;
-    let ended = drive.until_nothing_runs(&inbox);
+    let started = Kind::RunStarted {
+        run: drive.driver.run.id(),
+        trainyard: env!("CARGO_PKG_VERSION").into(),
+        resumed,
+    };
+    drive.note(None, started)?;
+    drive.adopt(&before)?;
+    let elsewhere = |task: &train::TaskStanding| task.living.values().any(|l| l.ticks.is_none());
+    if drive.troops.is_empty() && !before.values().any(elsewhere) {
+        // Nobody else writes here, so what is unfinished was left by the dead.
+        drive.driver.run.sweep()?;
+    }
+    let ended = drive.until_nothing_runs(&mut inbox).await;
     if let Err(error) = &ended {
         // Processes notice that their driver is gone, save and leave. If the log cannot be written,
         // the error itself is all there is.
         let _ = drive.note(None, Kind::RunFailed { reason: error.to_string() });
     }
     ended?;
+    door::close(drive.driver.run);
     drive.end()
 }
 
-struct Drive<'a> {
-    driver: Driver<'a>,
+pub(crate) struct Drive<'a> {
+    pub(crate) driver: Driver<'a>,
+    /// Where processes call.
+    pub(crate) address: String,
     log: EventLog,
-    standing: Standing,
-    processes: BTreeMap<String, Process>,
-    /// How often each task's processes died since one of them last saved something.
-    deaths: BTreeMap<String, u32>,
-    sender: SyncSender<Message>,
-    /// When processes that were asked to stop are killed.
-    killing_at: Option<Duration>,
+    pub(crate) standing: Standing,
+    /// The tasks under way.
+    pub(crate) troops: BTreeMap<String, Troop>,
+    /// Processes that came by themselves, before there was anything to train.
+    pub(crate) volunteers: Vec<(u64, Box<Hello>, UnboundedSender<ToProcess>)>,
+    pub(crate) next_process: u32,
+    stopping: bool,
 }
 
 impl Drive<'_> {
-    fn until_nothing_runs(&mut self, inbox: &Receiver<Message>) -> Result<(), ExecError> {
+    /// Takes over what an earlier driver started and what still lives.
+    fn adopt(&mut self, before: &BTreeMap<String, train::TaskStanding>) -> Result<(), ExecError> {
+        let plan = self.driver.plan;
+        for task in plan.tasks.iter() {
+            let Some(standing) = before.get(&task.id) else { continue };
+            for (&process, &Living { pid, ticks, serves }) in &standing.living {
+                if self.driver.launcher.adopt(process, Started { pid, ticks }) {
+                    let now = self.driver.clock.elapsed();
+                    let troop = self.troop(task);
+                    let due = now + train::membership::RECONNECT;
+                    troop.add(process, due, serves);
+                    let kind = Kind::TaskStarted { process, pid, ticks, serves, adopted: true };
+                    self.note(Some(&task.id), kind)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn until_nothing_runs(&mut self, inbox: &mut Receiver<Heard>) -> Result<(), ExecError> {
         loop {
             self.mind_the_user()?;
-            if self.driver.stop.load(Ordering::SeqCst) == 0 {
+            for task in self.troops.keys().cloned().collect::<Vec<_>>() {
+                self.lead(&task)?;
+            }
+            // A task may just have ended, so that others can start.
+            if !self.stopping {
                 self.start_what_can()?;
             }
-            if self.processes.is_empty() {
+            if self.troops.is_empty() {
                 return Ok(());
             }
-            match inbox.recv_timeout(LOOK_UP) {
-                Ok(Message::Said(task, kind)) => self.hear(&task, kind)?,
-                Ok(Message::Garbled(task, line)) => self.dismiss(&task, &line),
-                Ok(Message::Silent(task)) => self.bury(&task)?,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => unreachable!("we hold a sender ourselves"),
+            if let Ok(Some(heard)) = timeout(LOOK_UP, inbox.recv()).await {
+                self.hear(heard)?;
+            }
+            while let Ok(heard) = inbox.try_recv() {
+                self.hear(heard)?;
+            }
+            for (process, how) in self.driver.launcher.ended() {
+                self.conclude(process, how)?;
             }
         }
     }
@@ -124,98 +175,50 @@ impl Drive<'_> {
         let tasks = &self.standing.tasks;
         let state = |id: &str| tasks.get(id).map_or(State::Waiting, |task| task.state);
         for task in startable(plan, state, self.driver.limits) {
-            self.start(task)?;
-        }
-        Ok(())
-    }
-
-    fn start(&mut self, task: &Task) -> Result<(), ExecError> {
-        let process = self.standing.tasks.get(&task.id).map_or(0, |task| task.processes);
-        let orders = Orders {
-            task: task.clone(),
-            run: self.driver.run.path.clone(),
-            process,
-            surroundings: self.driver.surroundings.clone(),
-        };
-        let started = self.driver.launcher.start(&orders, self.driver.run, self.sender.clone())?;
-        let pid = started.pid();
-        self.processes.insert(task.id.clone(), started);
-        self.note(Some(&task.id), Kind::TaskStarted { process, pid })
-    }
-
-    fn hear(&mut self, task: &str, kind: Kind) -> Result<(), ExecError> {
-        let is_farewell = matches!(
-            kind,
-            Kind::TaskDone { .. } | Kind::TaskFailed { .. } | Kind::TaskStopped { .. }
-        );
-        if matches!(kind, Kind::Checkpoint { .. }) {
-            self.deaths.remove(task);
-        }
-        match self.processes.get_mut(task) {
-            // Held back until the process has ended: its successor must not start before.
-            Some(process) if is_farewell => process.farewell = Some(kind),
-            Some(_) => self.note(Some(task), kind)?,
-            None => {}
-        }
-        Ok(())
-    }
-
-    /// Ends a process that does not speak our language.
-    fn dismiss(&mut self, task: &str, line: &str) {
-        if let Some(process) = self.processes.get_mut(task) {
-            let start: String = line.chars().take(80).collect();
-            let reason = format!("its process said something that is not an event: {start}");
-            process.farewell = Some(Kind::TaskFailed { reason });
-            process.kill();
-        }
-    }
-
-    fn bury(&mut self, task: &str) -> Result<(), ExecError> {
-        let Some(mut process) = self.processes.remove(task) else {
-            return Ok(());
-        };
-        let farewell = process.farewell.take();
-        let ending = process.wait();
-        let kind = match farewell {
-            // Somebody else asked it to leave, as a cluster does that wants its machine back.
-            Some(Kind::TaskStopped { .. }) if self.killing_at.is_none() => {
-                return self.restart(task, "its process was asked to leave, and saved".into());
+            self.troop(task);
+            // Who is here already need not be started.
+            for (line, hello, out) in std::mem::take(&mut self.volunteers) {
+                self.greet(line, hello, out)?;
             }
-            Some(kind) => kind,
-            None if self.killing_at.is_some() => Kind::TaskStopped { saved: false },
-            None if self.count_death(task) < MOST_DEATHS => return self.restart(task, ending),
-            None => Kind::TaskFailed { reason: format!("{ending}, {MOST_DEATHS} times in a row") },
-        };
-        self.note(Some(task), kind)
+            self.lead(&task.id)?;
+        }
+        Ok(())
     }
 
-    fn count_death(&mut self, task: &str) -> u32 {
-        let deaths = self.deaths.entry(task.to_owned()).or_default();
-        *deaths += 1;
-        *deaths
+    /// The processes of a task, which is under way from now on.
+    fn troop(&mut self, task: &Task) -> &mut Troop {
+        let processes = self.driver.processes.unwrap_or(task.processes).min(task.processes);
+        let generation = self.standing.tasks.get(&task.id).map_or(0, |task| task.generation);
+        let now = self.driver.clock.elapsed();
+        self.troops.entry(task.id.clone()).or_insert_with(|| {
+            let mut troop = Troop::new(task, processes, now);
+            // Whoever is left of the last group is to halt, and so is whoever comes.
+            if generation > 0 {
+                troop.crew.generation = generation + 1;
+                troop.reason = "another driver has taken over".into();
+            }
+            troop
+        })
     }
 
-    fn restart(&mut self, task: &str, reason: String) -> Result<(), ExecError> {
-        self.note(Some(task), Kind::TaskRestarted { reason })?;
-        let task = self.driver.plan.tasks.iter().find(|other| other.id == task);
-        self.start(task.expect("only tasks of the plan are started"))
-    }
-
-    /// Stops processes when the user asks: first in order, then, asked again or out of patience,
-    /// at once.
+    /// Stops tasks when the user asks: first in order, then, asked again or out of patience, at
+    /// once.
     fn mind_the_user(&mut self) -> Result<(), ExecError> {
         let asked = self.driver.stop.load(Ordering::SeqCst);
         let now = self.driver.clock.elapsed();
-        match self.killing_at {
-            None if asked > 0 => {
-                self.killing_at = Some(now + PATIENCE);
-                self.processes.values().for_each(Process::ask_to_stop);
-                self.note(None, Kind::RunStopping {})?;
+        if asked > 0 && !self.stopping {
+            self.stopping = true;
+            for troop in self.troops.values_mut().filter(|t| t.crew.phase != Phase::Over) {
+                troop.crew.stopping = true;
+                troop.killing_at = Some(now + PATIENCE);
             }
-            Some(deadline) if asked > 1 || now > deadline => {
-                self.processes.values().for_each(Process::kill);
+            self.note(None, Kind::RunStopping {})?;
+        }
+        let Drive { driver, troops, .. } = self;
+        for troop in troops.values().filter(|troop| troop.killing_at.is_some()) {
+            if asked > 1 || troop.killing_at.is_some_and(|deadline| now > deadline) {
+                troop.crew.members.keys().for_each(|&process| driver.launcher.kill(process));
             }
-            _ => {}
         }
         Ok(())
     }
@@ -242,15 +245,14 @@ impl Drive<'_> {
 
     fn write_report(&self) -> Result<Report, ExecError> {
         let run = self.driver.run;
-        let mut report =
-            Report::of(&run.id(), &run.path, &self.standing, self.driver.plan.workers());
+        let mut report = Report::of(&run.id(), &run.path, &self.standing, self.driver.plan);
         report.state = State::Done;
         let text = serde_json::to_vec_pretty(&report).expect("a report is plain data");
         store::publish(&run.report(), |out| out.write_all(&text))?;
         Ok(report)
     }
 
-    fn note(&mut self, task: Option<&str>, kind: Kind) -> Result<(), ExecError> {
+    pub(crate) fn note(&mut self, task: Option<&str>, kind: Kind) -> Result<(), ExecError> {
         let event = self.log.append(task, kind)?;
         self.standing.take(&event);
         (self.driver.show)(&event);

@@ -13,6 +13,9 @@ pub enum ExecError {
     /// The run directory cannot be used.
     #[error(transparent)]
     Store(#[from] store::StoreError),
+    /// Processes could not call.
+    #[error("cannot listen for the run's processes: {0}")]
+    Door(std::io::Error),
     /// A process cannot be started.
     #[error("cannot start a process for task `{task}` with {program}: {error}")]
     Start {

@@ -1,15 +1,23 @@
-//! Runs a plan: starts its tasks as processes, watches them, restarts what died, and writes down
+//! Runs a plan: starts its tasks as processes, keeps them together, replaces what died, and writes down
 //! everything that happens.
 //!
-//! [`drive`] is the loop of a driver. What may start next is decided purely, in `schedule`; how a
-//! process is started and heard is in `process`.
+//! [`drive`] is the loop of a driver. What may start next is decided purely, in `schedule`, and what is
+//! to be done about a group in [`train::membership`]. How processes are started is a [`Launcher`]'s
+//! part: [`Local`] is that of this machine.
 
+mod door;
 mod drive;
 mod error;
-mod process;
+mod hear;
+mod launch;
+mod lead;
+mod local;
+mod reception;
 mod schedule;
+mod troop;
 
 pub use drive::{Driver, Ending, drive};
 pub use error::ExecError;
-pub use process::{Launcher, ask_to_stop};
+pub use launch::{Launcher, Started};
+pub use local::{Local, ask_to_stop};
 pub use schedule::Limits;

@@ -32,10 +32,9 @@ pub(crate) fn startable(plan: &Plan, state: impl Fn(&str) -> State, limits: Limi
 }
 
 fn fits(task: &Task, running: &[&Task], limits: Limits) -> bool {
-    let memory: u64 = running.iter().map(|other| other.resources.memory).sum();
-    let threads: usize = running.iter().map(|other| other.resources.threads).sum();
-    memory.saturating_add(task.resources.memory) <= limits.memory
-        && threads + task.resources.threads <= limits.threads
+    let all = || running.iter().copied().chain([task]);
+    all().map(Task::memory).fold(0, u64::saturating_add) <= limits.memory
+        && all().map(Task::threads).sum::<usize>() <= limits.threads
 }
 
 #[cfg(test)]
@@ -54,6 +53,7 @@ mod tests {
                 data: spec::Data::named("mnist"),
                 shards: 1,
             }),
+            processes: 1,
             resources: Resources { memory, threads: 1 },
         });
         Plan { version: 1, run: "test".into(), seed: 0, tasks: tasks.collect() }

@@ -30,6 +30,7 @@ pub fn average(parts: &[Part<'_>]) -> Result<Model, Error> {
             return Err(Error::Different {
                 first: first.from.into(),
                 from: part.from.into(),
+                doing: "be averaged",
                 difference,
             });
         }
@@ -81,7 +82,7 @@ fn sum(lists: &[(&[f32], u64)], start: usize, out: &mut [f32]) {
 }
 
 /// The first thing in which a model is not like another, in words.
-fn difference(first: &Model, other: &Model) -> Option<String> {
+pub(crate) fn difference(first: &Model, other: &Model) -> Option<String> {
     let [a, b] = [first, other].map(|model| model.graph.nodes());
     if let Some(number) = (0..a.len().min(b.len())).find(|&number| a[number] != b[number]) {
         let layer = |node| serde_json::to_string(node).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why a model cannot be made, read, written or averaged.
+/// Why a model cannot be made, read, written or combined with others.
 #[derive(Debug, Error)]
 pub enum Error {
     /// The layers do not make a network.
@@ -22,19 +22,29 @@ pub enum Error {
     /// The file cannot be written.
     #[error(transparent)]
     Store(#[from] store::StoreError),
-    /// Models that are not alike cannot be averaged.
-    #[error("{from} cannot be averaged with {first}: {difference}")]
+    /// Models that are not alike cannot be combined.
+    #[error("{from} cannot {doing} with {first}: {difference}")]
     Different {
         /// The first model.
         first: String,
         /// The one that differs from it.
         from: String,
+        /// What they were to do together.
+        doing: &'static str,
         /// The first difference.
         difference: String,
     },
     /// There is nothing to average.
     #[error("{0}")]
     NothingToAverage(&'static str),
+    /// No ensemble is that large, or so small.
+    #[error("an ensemble has 1 to {most} members, not {world}")]
+    Members {
+        /// How many there were to be.
+        world: usize,
+        /// How many there can be.
+        most: usize,
+    },
 }
 
 /// Why layers do not make a network.
@@ -76,6 +86,17 @@ pub enum FileProblem {
     /// It began as a model, but something happened to it.
     #[error("it is damaged: {0}; fetch or write it again")]
     Damaged(String),
+    /// It is not there, and something else counts on it.
+    #[error("there is no such file; {0}")]
+    Missing(String),
+    /// It is there, and is not what was to be published.
+    #[error("another model is there; choose another folder")]
+    Taken,
+    /// It belongs to an ensemble that was published with other weights.
+    #[error(
+        "it is of an ensemble with other weights, and what is published stays; choose another folder"
+    )]
+    Sealed,
     /// Its layers do not make a network.
     #[error(transparent)]
     Graph(#[from] GraphError),

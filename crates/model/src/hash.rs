@@ -6,12 +6,19 @@ use sha2::{Digest, Sha256};
 /// order of layers, then Keras' order of weights, each in Keras' layout. Two models with the same
 /// layers are the same model exactly when these are equal.
 pub fn weights_sha256(weights: &[f32]) -> String {
-    let mut hash = Sha256::new();
-    for_each_block(weights, |bytes| {
-        hash.update(bytes);
-        Ok::<(), std::convert::Infallible>(())
+    sha256(|take| {
+        for_each_block(weights, |bytes| {
+            take(bytes);
+            Ok::<(), std::convert::Infallible>(())
+        })
+        .unwrap_or_else(|never| match never {});
     })
-    .unwrap_or_else(|never| match never {});
+}
+
+/// The SHA-256, in hexadecimal, of all bytes that are given out.
+pub(crate) fn sha256(give: impl FnOnce(&mut dyn FnMut(&[u8]))) -> String {
+    let mut hash = Sha256::new();
+    give(&mut |bytes| hash.update(bytes));
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Initial weights: each number a pure function of the seed, the weight's place and the element.
 //!
-//! Rank and machine have no say, so that all workers start from the same weights. Only correctly
+//! Rank and machine have no say, unless asked for, so that all workers start from the same weights. Only correctly
 //! rounded operations are used, so that all machines get the same bits.
 
 use random::{Key, Purpose};
@@ -11,8 +11,16 @@ use crate::{Graph, Weight};
 impl Graph {
     /// Fresh weights for the whole arena.
     pub fn initialize(&self, seed: u64) -> Vec<f32> {
+        self.initialize_by(Key::new(seed, Purpose::Init))
+    }
+
+    /// Fresh weights of a rank's own, for workers that are not to start equal.
+    pub fn initialize_for(&self, seed: u64, rank: u64) -> Vec<f32> {
+        self.initialize_by(Key::new(seed, Purpose::Init).with(rank))
+    }
+
+    fn initialize_by(&self, key: Key) -> Vec<f32> {
         let mut arena = vec![0.0; self.parameter_count()];
-        let key = Key::new(seed, Purpose::Init);
         for (number, weight) in self.weights().iter().enumerate() {
             fill(&mut arena[weight.range.clone()], weight, key.with(number as u64));
         }

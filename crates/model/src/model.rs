@@ -82,6 +82,6 @@ fn read(mut source: impl Read, size: u64) -> Result<Model, FileProblem> {
     safetensors::read(start.chain(source), size)
 }
 
-fn at(path: &Path, problem: FileProblem) -> Error {
+pub(crate) fn at(path: &Path, problem: FileProblem) -> Error {
     Error::File { file: path.display().to_string(), problem }
 }

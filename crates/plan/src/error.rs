@@ -35,7 +35,7 @@ pub enum PlanError {
         /// `a → b → a`, each needing the next.
         cycle: String,
     },
-    /// A step wants samples of a split that the data does not have.
+    /// A step wants samples that the data does not have.
     #[error("step `{step}`: {problem}")]
     NoSamples {
         /// Who wants them.

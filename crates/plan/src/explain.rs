@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use spec::{Evaluate, Length, Model, Optimizer, Split, Train};
+use spec::{Assign, Evaluate, Length, Model, Optimizer, Prepare, Split, Train};
 
-use crate::{DataFacts, Facts, Plan, Role, Task};
+use crate::{DataFacts, Facts, Plan, Role, Task, together};
 
 /// What will run, in order, as a person reads it: a line and a sentence for each task.
 pub fn explain(plan: &Plan, facts: &Facts) -> String {
@@ -20,7 +20,7 @@ pub fn explain(plan: &Plan, facts: &Facts) -> String {
     for (number, (task, row)) in plan.tasks.iter().zip(&columns).enumerate() {
         let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
         let line = cells.collect::<Vec<_>>().join("   ");
-        let sentence = sentence(task, facts);
+        let sentence = sentence(plan, task, facts);
         // Writing to a text cannot fail.
         let _ = write!(text, "\n{:>2}  {}\n    {sentence}\n", number + 1, line.trim_end());
     }
@@ -33,30 +33,39 @@ fn columns(task: &Task) -> [String; 5] {
         [] => "needs nothing".into(),
         needs => format!("needs {}", needs.join(", ")),
     };
+    let each = match task.processes {
+        1 => String::new(),
+        count => format!("{} × ", grouped(count as u64)),
+    };
     let memory = match task.resources.memory {
         0 => "memory not known".into(),
-        bytes => memory(bytes),
+        bytes => format!("{each}{}", memory(bytes)),
     };
-    let threads = counted(task.resources.threads as u64, "thread");
+    let threads = format!("{each}{}", counted(task.resources.threads as u64, "thread"));
     [task.id.clone(), task.role.name().into(), needs, memory, threads]
 }
 
-fn sentence(task: &Task, facts: &Facts) -> String {
+fn sentence(plan: &Plan, task: &Task, facts: &Facts) -> String {
     match &task.role {
         Role::Prepare(prepare) => {
             let from = &prepare.data.from;
-            let shards = match prepare.shards {
-                1 => String::new(),
-                shards => format!(", in {shards} shards"),
+            let (shards, assign) = (prepare.shards, prepare.data.assign);
+            let shares = match (shards, assign) {
+                (1, _) => String::new(),
+                (shards, Assign::Split) => format!(", in {shards} shards"),
+                (shards, Assign::Copy) => format!(", all of it for each of {shards} workers"),
             };
             match facts.data.get(&task.id) {
-                Some(data) => format!("Makes {from} ready: {}{shards}.", contents(data)),
-                None => format!("Makes {from} ready{shards}."),
+                Some(data) => format!("Makes {from} ready: {}{shares}.", contents(data)),
+                None => format!("Makes {from} ready{shares}."),
             }
         }
         Role::Worker { train, data } => {
             let weights = facts.weights.get(&task.id).copied();
-            training(train, weights, facts.data.get(data))
+            let assign = prepared(plan, data).map(|it| it.data.assign).unwrap_or_default();
+            let steps = facts.data.get(data);
+            let steps = steps.map(|data| together::steps_per_epoch(train, assign, data.train));
+            training(train, weights, steps)
         }
         Role::Evaluate { evaluate, model, data } => {
             let samples = samples(evaluate, facts.data.get(data));
@@ -84,7 +93,15 @@ fn contents(data: &DataFacts) -> String {
     format!("{parts}, each {}, of {} classes", shape.join("×"), data.classes)
 }
 
-fn training(train: &Train, weights: Option<u64>, data: Option<&DataFacts>) -> String {
+fn prepared<'p>(plan: &'p Plan, id: &str) -> Option<&'p Prepare> {
+    plan.tasks.iter().find_map(|task| match &task.role {
+        Role::Prepare(prepare) if task.id == id => Some(prepare),
+        _ => None,
+    })
+}
+
+/// `steps` are those of an epoch, where they are known.
+fn training(train: &Train, weights: Option<u64>, steps: Option<u64>) -> String {
     let network = match &train.model {
         Model::Builtin(builtin) => builtin.name().into(),
         Model::Layers(layers) => format!("a network of {}", counted(layers.len() as u64, "layer")),
@@ -93,11 +110,11 @@ fn training(train: &Train, weights: Option<u64>, data: Option<&DataFacts>) -> St
     let weights =
         weights.map_or_else(String::new, |count| format!(" ({} weights)", grouped(count)));
     let length = match train.length {
-        Length::Steps(steps) => counted(steps, "step"),
+        Length::Steps(steps) => format!("for {}", counted(steps, "step")),
+        Length::Endless => "until it is stopped".into(),
         Length::Epochs(epochs) => {
-            let steps = data.map(|data| data.train.div_ceil(train.batch as u64));
             let each = steps.map(|steps| format!(" of {}", counted(steps, "step")));
-            format!("{}{}", counted(epochs.into(), "epoch"), each.unwrap_or_default())
+            format!("for {}{}", counted(epochs.into(), "epoch"), each.unwrap_or_default())
         }
     };
     let optimizer = match train.optimizer {
@@ -106,14 +123,20 @@ fn training(train: &Train, weights: Option<u64>, data: Option<&DataFacts>) -> St
         Some(Optimizer::Adam(_)) => "adam",
         Some(Optimizer::Rmsprop(_)) => "rmsprop",
     };
-    let rate = train.learning_rate.or(train.optimizer.map(|o| o.learning_rate()));
+    let rate = train.learning_rate.map(|rate| rate.of(train.workers));
+    let rate = rate.or(train.optimizer.map(|o| o.learning_rate()));
     let rate = rate.map_or_else(String::new, |rate| format!(" at {rate}"));
     let stop = train.early_stop.map_or_else(String::new, |stop| {
         let patience = counted(stop.patience.into(), "epoch");
         format!("; stops early after {patience} without improvement")
     });
+    let together = together::explain(train);
     let batch = counted(train.batch as u64, "sample");
-    format!("Trains {network}{weights} for {length}, {batch} a step, with {optimizer}{rate}{stop}.")
+    let each = if train.workers > 1 { " each" } else { "" };
+    format!(
+        "Trains {network}{weights}{together} {length}, {batch} a step{each}, with \
+         {optimizer}{rate}{stop}."
+    )
 }
 
 fn samples(evaluate: &Evaluate, data: Option<&DataFacts>) -> String {
@@ -140,7 +163,7 @@ fn memory(bytes: u64) -> String {
     format!("{:.1} {unit} ({exact})", bytes as f64 / scale as f64)
 }
 
-fn counted(count: u64, thing: &str) -> String {
+pub(crate) fn counted(count: u64, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", grouped(count))
 }

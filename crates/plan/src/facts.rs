@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub struct Facts {
     /// Bytes of memory that a process of the step needs.
     pub memory: BTreeMap<String, u64>,
-    /// How many threads a task gets that does not say.
+    /// How many threads a task's processes share where it does not say.
     pub threads: usize,
     /// What each `prepare` step will make ready.
     pub data: BTreeMap<String, DataFacts>,

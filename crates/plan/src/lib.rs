@@ -9,6 +9,7 @@ mod facts;
 mod order;
 mod roles;
 mod samples;
+mod together;
 
 use serde::{Deserialize, Serialize};
 use spec::RunSpec;
@@ -34,7 +35,8 @@ pub struct Plan {
     pub tasks: Vec<Task>,
 }
 
-/// One process's orders. A process learns what it is from this alone.
+/// The orders of one process, or of several that work together. A process learns what it is from
+/// this alone, and its place among the others when it meets them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
@@ -46,7 +48,9 @@ pub struct Task {
     pub seed: u64,
     /// What it does.
     pub role: Role,
-    /// What it must be given.
+    /// How many processes it is done by: one for each logical worker.
+    pub processes: usize,
+    /// What each of them must be given.
     pub resources: Resources,
 }
 
@@ -74,7 +78,7 @@ pub enum Role {
     },
 }
 
-/// What a task must be given.
+/// What a process of a task must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resources {
@@ -92,6 +96,18 @@ impl Plan {
             Role::Prepare(_) | Role::Evaluate { .. } => None,
         };
         self.tasks.iter().find_map(of).unwrap_or(0)
+    }
+}
+
+impl Task {
+    /// Bytes of memory that its processes need together; 0 where it is not known.
+    pub fn memory(&self) -> u64 {
+        self.resources.memory.saturating_mul(self.processes as u64)
+    }
+
+    /// Threads that its processes compute with together.
+    pub fn threads(&self) -> usize {
+        self.resources.threads.saturating_mul(self.processes)
     }
 }
 
@@ -113,17 +129,21 @@ pub fn plan(spec: &RunSpec, facts: &Facts) -> Result<Plan, PlanError> {
     for index in order {
         let step = &spec.steps[index];
         let role = roles::role(&spec.steps, step)?;
-        samples::check(&step.id, &role, facts)?;
-        let threads = match &role {
-            Role::Prepare(_) => 1,
-            Role::Worker { train, .. } => train.threads.unwrap_or(facts.threads),
-            Role::Evaluate { .. } => facts.threads,
+        samples::check(&spec.steps, &step.id, &role, facts)?;
+        let (processes, threads) = match &role {
+            Role::Prepare(_) => (1, 1),
+            Role::Worker { train, .. } => {
+                let share = (facts.threads / train.workers).max(1);
+                (train.workers, train.threads.unwrap_or(share))
+            }
+            Role::Evaluate { .. } => (1, facts.threads),
         };
         tasks.push(Task {
             id: step.id.clone(),
             needs: step.needs.clone(),
             seed: spec.seed,
             role,
+            processes,
             resources: Resources {
                 memory: facts.memory.get(&step.id).copied().unwrap_or(0),
                 threads,

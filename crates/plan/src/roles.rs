@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use spec::{Action, Prepare, Step, Train};
+use spec::{Action, Assign, Prepare, Step, Train};
 
+use crate::explain::counted;
 use crate::{PlanError, Role};
 
 /// The role of a step. The steps are known to have no cycle and no unknown needs.
@@ -82,14 +83,13 @@ fn one_shard_each(train: &Train, prepare: &Prepare, data: &str) -> Result<(), St
     if prepare.shards == train.workers {
         return Ok(());
     }
-    let workers = match train.workers {
-        1 => "1 worker".into(),
-        count => format!("{count} workers"),
+    let (workers, shards) = (train.workers, prepare.shards as u64);
+    let makes = match prepare.data.assign {
+        Assign::Split => format!("makes {}", counted(shards, "shard")),
+        Assign::Copy => format!("is for {}", counted(shards, "worker")),
     };
-    Err(format!(
-        "it has {workers}, but `{data}` makes {} shards; set `shards: {}` there",
-        prepare.shards, train.workers
-    ))
+    let has = counted(workers as u64, "worker");
+    Err(format!("it has {has}, but `{data}` {makes}; set `shards: {workers}` there"))
 }
 
 fn is(step: &Step, kind: &str) -> bool {

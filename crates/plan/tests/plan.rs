@@ -67,7 +67,7 @@ fn a_task_alone_says_everything_as_json() {
     let json = serde_json::to_string(&plan.tasks[0]).unwrap();
     assert_eq!(
         json,
-        r#"{"id":"prepare","needs":[],"seed":7,"role":{"prepare":{"data":{"from":"mnist-sample","validation":0.1,"stratify":true},"shards":1}},"resources":{"memory":9437184,"threads":1}}"#
+        r#"{"id":"prepare","needs":[],"seed":7,"role":{"prepare":{"data":{"from":"mnist-sample","assign":"split","validation":0.1,"stratify":true},"shards":1}},"processes":1,"resources":{"memory":9437184,"threads":1}}"#
     );
 }
 
@@ -172,6 +172,12 @@ fn needs_must_be_of_the_right_kind() {
         ),
         "step `train`: it has 1 worker, but `load` makes 3 shards; set `shards: 1` there"
     );
+    assert_eq!(
+        wrong(
+            "load: { prepare: { data: { from: mnist, assign: copy } } }\ntrain: { needs: [load], train: { model: mnist-mlp, workers: 2 } }"
+        ),
+        "step `train`: it has 2 workers, but `load` is for 1 worker; set `shards: 2` there"
+    );
 }
 
 #[test]
@@ -215,9 +221,83 @@ fn a_plan_explains_itself() {
 "
     );
     let plan = plan::plan(&example("04-own-layers.yaml"), &Facts::default()).unwrap();
+    assert!(plan.tasks.iter().all(|task| task.processes == 1));
     let text = plan::explain(&plan, &Facts::default());
     assert!(text.contains(
         "Trains a network of 8 layers for 8 epochs, 64 samples a step, with adam at 0.002; stops \
          early after 2 epochs without improvement."
     ), "{text}");
+}
+
+/// The lines about training three workers with so many threads to share.
+fn three_workers(data: &str, train: &str, threads: usize) -> (Plan, String) {
+    let text = format!(
+        "name: m\ndata: {{ from: mnist, {data} }}\nmodel: mnist-cnn\ntrain: {{ workers: 3, {train} }}\n"
+    );
+    let spec = spec::parse(&text, "m.yaml", &[]).unwrap_or_else(|error| panic!("{error}"));
+    let mut facts = Facts { threads, ..facts() };
+    facts.data.get_mut("prepare").expect("the facts have it").train = 60_000;
+    let plan = plan::plan(&spec, &facts).expect("a plan");
+    let text = plan::explain(&plan, &facts);
+    (plan, text)
+}
+
+#[test]
+fn workers_are_processes_that_share_the_threads() {
+    for (threads, given, each) in [(2, "", 1), (7, "", 2), (9, "", 3), (2, "threads: 4", 4)] {
+        let (plan, _) = three_workers("", given, threads);
+        let train = &plan.tasks[1];
+        assert_eq!((train.processes, train.resources.threads), (3, each));
+        assert_eq!((train.memory(), train.threads()), (3 * 90_597_377, 3 * each));
+        assert_eq!((plan.tasks[0].processes, plan.tasks[2].processes), (1, 1));
+        assert_eq!((plan.tasks[2].threads(), plan.workers()), (threads, 3));
+    }
+}
+
+#[test]
+fn a_plan_explains_how_workers_work_together() {
+    let (_, text) = three_workers("", "strategy: average, epochs: 2, batch: 100", 2);
+    assert_eq!(
+        text,
+        "m: 3 tasks, in this order (seed 0)
+
+ 1  prepare    prepare    needs nothing   9.0 MiB (9,437,184 bytes)         1 thread
+    Makes mnist ready: 60,000 samples to train on and 2,000 to test, each 28×28×1, of 10 classes, in 3 shards.
+
+ 2  train      worker     needs prepare   3 × 86.4 MiB (90,597,377 bytes)   3 × 1 thread
+    Trains mnist-cnn (110,986 weights) on 3 workers, weights averaged every epoch, for 2 epochs of 200 steps, 100 samples a step each, with the network's own optimizer.
+
+ 3  evaluate   evaluate   needs train     memory not known                  2 threads
+    Measures the model of train on the 2,000 test samples of prepare.
+"
+    );
+    for (data, train, part) in [
+        ("", "batch: 7", "on 3 workers, gradients averaged every step, for 1 epoch of 2,858 steps"),
+        (
+            "",
+            "steps: 0",
+            "gradients averaged every step, until it is stopped, 32 samples a step each",
+        ),
+        ("", "strategy: {average: {sync_every: 50}}", "weights averaged every 50 steps, for"),
+        (
+            "",
+            "strategy: {average: {rounds: 1, shared_init: false}}",
+            "weights averaged once at the end, each from weights of its own, for",
+        ),
+        (
+            "",
+            "strategy: {average: {rounds: 4, outer: {}}}",
+            "weights averaged 4 times with momentum 0.9 at 0.7, for",
+        ),
+        (
+            "assign: copy",
+            "batch: 100, strategy: {average: {combine: vote}}",
+            "on 3 workers, each with a model of its own that votes, for 1 epoch of 600 steps",
+        ),
+        ("assign: copy", "epochs: 1", "of 10 classes, all of it for each of 3 workers."),
+        ("", "learning_rate: {base: 0.0001, per_worker: 0.00006}", "optimizer at 0.00028."),
+    ] {
+        let (_, text) = three_workers(data, train, 2);
+        assert!(text.contains(part), "{text}");
+    }
 }

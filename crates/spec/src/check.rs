@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::data::BUILTIN_DATA;
 use crate::error::{Complaint, Path};
+use crate::rate;
 use crate::resolve::Placed;
 use crate::train_form::TrainForm;
 use crate::words::{self, LATER};
-use crate::{Action, Data, Duration, Holdout, Length, Model, Schedule, Split, Train, nearest};
+use crate::{
+    Action, Data, Duration, Holdout, Length, Model, Schedule, Split, Train, nearest, strategy_check,
+};
 
 /// Datasets that a later version will know by name.
 const LATER_DATA: [&str; 1] = ["imdb"];
@@ -22,6 +25,7 @@ pub(crate) fn complete(form: TrainForm, path: &Path, model: &Path) -> Result<Tra
         let hint = format!("keep one; `--set {path}.epochs=null` leaves one out for this run");
         return Err(Complaint::new(path.join(["steps"]), message).with_hint(hint));
     }
+    strategy_check::one_sync(form.strategy.as_ref(), path)?;
     match &form.model {
         Some(Model::File(file)) => model_file(file, model)?,
         Some(_) => {}
@@ -127,18 +131,15 @@ fn data(data: &Data, path: &Path, complaints: &mut Vec<Complaint>) {
 }
 
 fn training(train: &Train, path: &Path, complaints: &mut Vec<Complaint>) {
+    complaints.extend(strategy_check::check(train, path));
     let mut complain = |complaint| complaints.push(complaint);
-    if train.workers > 1 {
-        complain(Complaint::new(
-            path.join(["workers"]),
-            format!("more than one worker is {LATER}"),
-        ));
-    }
-    if train.length == Length::Steps(0) {
-        complain(Complaint::new(
-            path.join(["steps"]),
-            format!("training until stopped (`0`) is {LATER}"),
-        ));
+    // A fixed rate was checked as it was read; one that grows is known here.
+    if let Some(rate) = train.learning_rate.map(|rate| rate.of(train.workers))
+        && !(rate > 0.0 && rate <= rate::MOST)
+    {
+        let bound = if rate > 0.0 { "at most 1000000" } else { "more than 0" };
+        let message = format!("expected {bound} with {} workers, found `{rate}`", train.workers);
+        complain(Complaint::new(path.join(["learning_rate"]), message));
     }
     if train.checkpoint.every == Duration::from_secs(0) {
         complain(Complaint::new(
@@ -153,6 +154,11 @@ fn training(train: &Train, path: &Path, complaints: &mut Vec<Complaint>) {
 
 fn schedule(schedule: &Schedule, length: Length, path: &Path) -> Option<Complaint> {
     match (schedule, length) {
+        (Schedule::Cosine { .. }, Length::Endless) => {
+            let message = "it falls until the last step, but `steps: 0` has no last one";
+            let hint = "say how many steps or epochs, or use `exponential`";
+            Some(Complaint::new(path.join(["cosine"]), message).with_hint(hint))
+        }
         (Schedule::Cosine { warmup_steps, .. }, Length::Steps(steps)) if *warmup_steps >= steps => {
             let message = format!("expected fewer than all {steps} steps, found `{warmup_steps}`");
             Some(Complaint::new(path.join(["cosine", "warmup_steps"]), message))

@@ -85,10 +85,13 @@ impl Reader {
         let fields = choice.fields();
         let unknown = entries.iter().find(|e| choice.tagged(&e.key).is_none());
         if let Some(entry) = unknown {
-            let (message, hint) = if choice.later.contains(&entry.key.as_str()) {
+            let key = entry.key.as_str();
+            let (message, hint) = if choice.later.contains(&key) {
                 (words::LATER.into(), None)
+            } else if choice.words.contains(&key) {
+                (format!("`{key}` has no fields"), Some(format!("write it alone: `{key}`")))
             } else {
-                words::unknown("field", &entry.key, fields)
+                words::unknown("field", key, fields)
             };
             self.below(&entry.key, |reader| reader.complain_about_key(message, hint));
             return Json::Null;

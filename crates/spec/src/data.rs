@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Prepare {
     /// What to prepare.
     pub data: Data,
-    /// Into how many shards the training samples are split. Every sample is in exactly one, and
-    /// sizes differ by at most one.
+    /// For how many workers the training samples are made ready: into how many shards they are
+    /// split, or, with `assign: copy`, how many see all of them.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 65_536))]
     pub shards: usize,
@@ -19,7 +19,7 @@ pub struct Prepare {
 /// A dataset. A name or a path alone means `{from: …}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("x-short" = "from", "x-later" = ["assign", "image_size", "seed"]))]
+#[schemars(extend("x-short" = "from", "x-later" = ["image_size", "seed"]))]
 pub struct Data {
     /// A built-in dataset (`mnist-sample`, `mnist`, `fashion-mnist`), or a path to idx or npz
     /// files.
@@ -28,6 +28,9 @@ pub struct Data {
     /// faithful copy will do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mirror: Option<String>,
+    /// Which training samples each worker sees.
+    #[serde(default)]
+    pub assign: Assign,
     /// What is held out of the training samples for validation: a share (`0.1`) or a number of
     /// samples (`5000`).
     #[serde(default)]
@@ -46,9 +49,32 @@ impl Data {
         Data {
             from: from.into(),
             mirror: None,
+            assign: Assign::default(),
             validation: Holdout::None,
             stratify: false,
             labels: None,
+        }
+    }
+}
+
+/// Which training samples each worker sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Assign {
+    /// A shard of its own: every sample is in exactly one, sizes differ by at most one, shuffled by
+    /// the seed.
+    #[default]
+    Split,
+    /// Everything, each worker in an order of its own: for models that vote.
+    Copy,
+}
+
+impl Assign {
+    /// How many of `samples` the worker with the most of them sees.
+    pub fn largest_shard(self, samples: usize, workers: usize) -> usize {
+        match self {
+            Assign::Split => samples.div_ceil(workers),
+            Assign::Copy => samples,
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::{Complaint, Path, Source};
 use crate::file::RunFile;
 use crate::tree::{self, At, FILE_LIMIT, Node};
-use crate::{Action, Model, RunSpec, SpecError, read, resolve, rule, set};
+use crate::{Action, Model, RunSpec, SpecError, Strategy, Train, read, resolve, rule, set};
 
 /// Reads a run file. `file` is its name in errors; `sets` change it before it is read, each
 /// `path=value` (`train.epochs=5`).
@@ -24,14 +24,36 @@ impl Model {
     /// or a path.
     pub fn parse(text: &str) -> Result<Model, SpecError> {
         let sets = [format!("model={text}")];
-        let spec = parse("{name: model, data: mnist-sample}", "model", &sets)
-            .map_err(SpecError::without_places)?;
-        let model = spec.steps.into_iter().find_map(|step| match step.action {
-            Action::Train(train) => Some(train.model),
-            _ => None,
-        });
-        Ok(model.expect("the short form has a training step"))
+        Ok(trained("{name: model, data: mnist-sample}", &sets)?.model)
     }
+}
+
+impl Strategy {
+    /// Reads how so many workers train together: `average` or `{average: {sync_every: 50}}`, as a
+    /// run file has it, or shorter `average:50`, `average:vote`, `parameter_server:sync`.
+    pub fn parse(text: &str, workers: usize) -> Result<Strategy, SpecError> {
+        let text = text.trim();
+        let long = match text.split_once(':').filter(|(_, word)| !word.is_empty()) {
+            Some(("average", word)) if word.bytes().all(|byte| byte.is_ascii_digit()) => {
+                format!("{{average: {{sync_every: {word}}}}}")
+            }
+            Some(("average", word)) => format!("{{average: {{combine: {word}}}}}"),
+            Some(("parameter_server", word)) => format!("{{parameter_server: {{mode: {word}}}}}"),
+            _ => text.into(),
+        };
+        let sets = [format!("train.workers={workers}"), format!("train.strategy={long}")];
+        Ok(trained("{name: model, data: mnist-sample, model: mnist-mlp}", &sets)?.strategy)
+    }
+}
+
+/// How a file in the short form trains, where only what is set can be wrong.
+fn trained(file: &str, sets: &[String]) -> Result<Train, SpecError> {
+    let spec = parse(file, "model", sets).map_err(SpecError::without_places)?;
+    let train = spec.steps.into_iter().find_map(|step| match step.action {
+        Action::Train(train) => Some(train),
+        _ => None,
+    });
+    Ok(train.expect("the short form has a training step"))
 }
 
 /// The tree of a text with every `--set` applied.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::train_form::TrainForm;
-use crate::{Duration, Loss, Model, Optimizer};
+use crate::{Duration, Loss, Model, Optimizer, Rate, Strategy};
 
 /// Trains a network. All defaults are filled in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,12 +18,12 @@ pub struct Train {
     pub strategy: Strategy,
     /// How long.
     pub length: Length,
-    /// Samples per step.
+    /// Samples per step of each worker.
     pub batch: usize,
     /// How gradients change weights; the network's own where not given.
     pub optimizer: Option<Optimizer>,
     /// The size of a step, over the optimizer's own.
-    pub learning_rate: Option<f32>,
+    pub learning_rate: Option<Rate>,
     /// What is made small; the network's own where not given.
     pub loss: Option<Loss>,
     /// How the size of a step changes.
@@ -32,7 +32,7 @@ pub struct Train {
     pub clip: Option<Clip>,
     /// When to stop early.
     pub early_stop: Option<EarlyStop>,
-    /// Threads that compute; all cores where not given.
+    /// Threads that each worker computes with; its share of the cores where not given.
     pub threads: Option<usize>,
     /// How often the state is saved.
     pub checkpoint: Checkpoint,
@@ -45,16 +45,8 @@ pub enum Length {
     Epochs(u32),
     /// So many updates of the weights.
     Steps(u64),
-}
-
-/// How workers train one model together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(extend("x-later" = ["average", "all_reduce", "parameter_server"]))]
-pub enum Strategy {
-    /// One worker trains alone.
-    #[default]
-    Single,
+    /// Until it is stopped.
+    Endless,
 }
 
 /// How the learning rate changes while training goes on.
@@ -155,7 +147,7 @@ impl Train {
         Train {
             model,
             workers: form.workers,
-            strategy: form.strategy,
+            strategy: Strategy::for_workers(form.workers),
             length: Length::Epochs(1),
             batch: form.batch,
             optimizer: None,

@@ -76,7 +76,11 @@ pub(crate) fn quotes(node: &Node, schema: Schema) -> Option<String> {
         return None;
     };
     let bare = Node { at: node.at, value: Value::Scalar { text: text.clone(), quoted: false } };
-    let fits = crate::scalar::read(&bare, &Rule::of(schema)).is_ok();
+    let reads = |rule: &Rule| crate::scalar::read(&bare, rule).is_ok();
+    let fits = match Rule::of(schema) {
+        Rule::Choice(choice) => choice.others.iter().any(|other| reads(&Rule::of(other))),
+        rule => reads(&rule),
+    };
     fits.then(|| format!("without the quotes it is one: `{}`", shortened(text)))
 }
 

@@ -68,18 +68,14 @@ fn what_a_later_version_has_is_not_called_unknown() {
     );
     let later =
         |path: &str, word: &str| vec![format!("{path}: `{word}` is not in this version yet")];
-    assert_eq!(messages("train: {strategy: average}"), later("train.strategy", "average"));
+    let mode = "train.strategy.parameter_server.mode";
+    assert_eq!(
+        messages("train: {strategy: {parameter_server: {mode: stale}}}"),
+        later(mode, "stale")
+    );
     assert_eq!(
         messages("train: {optimizer: {adamw: {}}}"),
         ["train.optimizer.adamw: not in this version yet"]
-    );
-    assert_eq!(
-        messages("train: {workers: 3}"),
-        ["train.workers: more than one worker is not in this version yet"]
-    );
-    assert_eq!(
-        messages("train: {steps: 0}"),
-        ["train.steps: training until stopped (`0`) is not in this version yet"]
     );
     assert_eq!(
         error("name: a\ndata: imdb\nmodel: facenet\n"),
@@ -121,7 +117,7 @@ fn numbers_out_of_range_say_the_range() {
     assert_eq!(
         messages("train: {learning_rate: .nan, early_stop: {min_delta: inf}}"),
         [
-            "train.learning_rate: expected a number, found `.nan`",
+            "train.learning_rate: expected a number or a mapping, found `.nan`",
             "train.early_stop.min_delta: expected a number, found `inf`",
         ]
     );
@@ -157,7 +153,7 @@ fn wrong_kinds_say_what_was_expected_and_what_was_found() {
         "mnist.yaml:2:1: data: expected a name or a mapping, found a list
   2 | data: [mnist]
     | ^^^^
-  hint: it has the fields `from`, `mirror`, `validation`, `stratify`, `labels`"
+  hint: it has the fields `from`, `mirror`, `assign`, `validation`, `stratify`, `labels`"
     );
 }
 

@@ -93,6 +93,10 @@ fn shorthand_and_full_form_are_the_same() {
         ("model: {layers: [Flatten]}", "model: {layers: [{Flatten: {}}]}"),
         ("model: m.safetensors", "model: {file: m.safetensors}"),
         ("clip: {norm: 1}", "clip: {norm: 1.0}"),
+        ("strategy: single", "workers: 1"),
+        ("workers: 3", "workers: 3, strategy: all_reduce"),
+        ("strategy: average", "strategy: {average: {shared_init: true, combine: mean}}"),
+        ("learning_rate: 0.5", "learning_rate: {base: 0.5, per_worker: 0}"),
     ] {
         let train = |train: &str| {
             let model = if train.starts_with("model") { "" } else { "model: mnist-cnn\n" };
@@ -153,7 +157,7 @@ fn everything_can_be_said_about_training() {
     assert_eq!(train.length, Length::Steps(200));
     let adam = Adam { beta_1: 0.8, ..Adam::default() };
     assert_eq!(train.optimizer, Some(Optimizer::Adam(adam)));
-    assert_eq!(train.learning_rate, Some(0.001));
+    assert_eq!(train.learning_rate, Some(0.001.into()));
     let name = LossName::SparseCategoricalCrossentropy;
     assert_eq!(train.loss, Some(Loss { name, reduction: Reduction::Sum }));
     assert_eq!(

@@ -4,10 +4,11 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use spec::{
-    self as spec, Action, Activation, ActivationLayer, Adam, Builtin, Checkpoint, Clip, Conv2D,
-    Data, Dense, Dropout, Duration, EarlyStop, Evaluate, Flatten, Holdout, Initializer, Input,
-    Layer, Length, Loss, LossName, MaxPooling2D, Model, Monitor, Optimizer, Padding, Pair, Prepare,
-    Reduction, Rmsprop, RunSpec, Schedule, Sgd, Split, Step, Train,
+    self as spec, Action, Activation, ActivationLayer, Adam, Assign, Average, Builtin, Checkpoint,
+    Clip, Combine, Conv2D, Data, Dense, Dropout, Duration, EarlyStop, Evaluate, Flatten, Holdout,
+    Initializer, Input, Layer, Length, Loss, LossName, MaxPooling2D, Mode, Model, Monitor,
+    Optimizer, Outer, Padding, Pair, ParameterServer, Prepare, Rate, Reduction, Rmsprop, RunSpec,
+    Schedule, Sgd, Split, Step, Sync, Train,
 };
 
 fn name() -> impl Strategy<Value = String> {
@@ -37,10 +38,12 @@ fn data() -> impl Strategy<Value = Data> {
     let label =
         prop_oneof![Just("null"), Just("5"), Just("true"), Just(""), Just("- x: #y"), Just("é\n")];
     let labels = option::of(label.prop_map(|label| vec![label.to_string(), "other".into()]));
-    (from, option::of("[ -~]{1,20}"), holdout(), any::<bool>(), labels).prop_map(
-        |(from, mirror, validation, stratify, labels)| Data {
+    let assign = prop_oneof![Just(Assign::Split), Just(Assign::Copy)];
+    (from, option::of("[ -~]{1,20}"), assign, holdout(), any::<bool>(), labels).prop_map(
+        |(from, mirror, assign, validation, stratify, labels)| Data {
             from,
             mirror,
+            assign,
             validation,
             stratify,
             labels,
@@ -172,23 +175,83 @@ fn early_stop() -> impl Strategy<Value = EarlyStop> {
     )
 }
 
+fn learning_rate() -> impl Strategy<Value = Rate> {
+    let scaled = (share(), 1e-30f32..1.0).prop_map(|(base, per_worker)| Rate { base, per_worker });
+    prop_oneof![rate().prop_map(Rate::from), scaled]
+}
+
+fn average() -> impl Strategy<Value = Average> {
+    let sync = prop_oneof![
+        Just(Sync::Epoch),
+        (1u64..).prop_map(Sync::Steps),
+        (1u32..1000).prop_map(Sync::Rounds)
+    ];
+    let outer =
+        (share(), rate()).prop_map(|(momentum, learning_rate)| Outer { momentum, learning_rate });
+    let mean = (sync, option::of(outer)).prop_map(|(sync, outer)| Average {
+        sync,
+        outer,
+        ..Average::default()
+    });
+    let alone = prop_oneof![Just(Combine::Mean), Just(Combine::Vote)].prop_map(|combine| Average {
+        sync: Sync::Rounds(1),
+        shared_init: false,
+        combine,
+        ..Average::default()
+    });
+    prop_oneof![mean, alone]
+}
+
+/// What a run file can say of workers and how they work together.
+fn together() -> impl Strategy<Value = (usize, spec::Strategy)> {
+    let several = || 1usize..=65_536;
+    prop_oneof![
+        Just((1, spec::Strategy::Single)),
+        several().prop_map(|workers| (workers, spec::Strategy::AllReduce)),
+        (several(), average())
+            .prop_map(|(workers, average)| (workers, spec::Strategy::Average(average))),
+        (5usize..=65_536, servers())
+            .prop_map(|(workers, servers)| (workers, spec::Strategy::ParameterServer(servers))),
+    ]
+}
+
+fn servers() -> impl Strategy<Value = ParameterServer> {
+    let mode = prop_oneof![
+        Just((Mode::Async, None)),
+        option::of(1usize..5).prop_map(|replicas| (Mode::Sync, replicas))
+    ];
+    (1usize..=1024, mode, 0u64..100).prop_map(
+        |(servers, (mode, replicas_to_aggregate), accuracy_every)| ParameterServer {
+            servers,
+            mode,
+            replicas_to_aggregate,
+            accuracy_every,
+        },
+    )
+}
+
 fn train() -> impl Strategy<Value = Train> {
     let length = prop_oneof![
         (1u32..=1_000_000).prop_map(Length::Epochs),
-        (1001u64..).prop_map(Length::Steps)
+        (1001u64..).prop_map(Length::Steps),
+        Just(Length::Endless)
     ];
     let clip = prop_oneof![rate().prop_map(Clip::Norm), rate().prop_map(Clip::Value)];
     let loss = prop_oneof![Just(Reduction::Mean), Just(Reduction::Sum)]
         .prop_map(|reduction| Loss { name: LossName::SparseCategoricalCrossentropy, reduction });
     let checkpoint = (1u64..1 << 50, 1u32..=1000)
         .prop_map(|(millis, keep)| Checkpoint { every: Duration::from_millis(millis), keep });
-    let first = (model(), length, 1usize..=65_536, option::of(optimizer()), option::of(rate()));
+    let first = (model(), length, 1usize..=65_536, option::of(optimizer()));
     let second = (option::of(loss), schedule(), option::of(clip), option::of(early_stop()));
-    (first, second, option::of(1usize..=4096), checkpoint).prop_map(
-        |(first, second, threads, checkpoint)| {
-            let (model, length, batch, optimizer, learning_rate) = first;
+    let third = (option::of(1usize..=4096), option::of(learning_rate()), together());
+    (first, second, third, checkpoint).prop_map(
+        |(first, second, (threads, learning_rate, (workers, strategy)), checkpoint)| {
+            let (model, length, batch, optimizer) = first;
             let (loss, schedule, clip, early_stop) = second;
+            let (model, length) = possible(model, length, &strategy, &schedule);
             Train {
+                workers,
+                strategy,
                 length,
                 batch,
                 optimizer,
@@ -203,6 +266,29 @@ fn train() -> impl Strategy<Value = Train> {
             }
         },
     )
+}
+
+/// Another model and length where those do not go with the rest.
+fn possible(
+    model: Model,
+    length: Length,
+    strategy: &spec::Strategy,
+    schedule: &Schedule,
+) -> (Model, Length) {
+    let (mut own_weights, mut has_end) = (false, matches!(schedule, Schedule::Cosine { .. }));
+    if let spec::Strategy::Average(average) = strategy {
+        own_weights = !average.shared_init;
+        has_end |= matches!(average.sync, Sync::Rounds(_)) && average.combine == Combine::Mean;
+    }
+    let model = match model {
+        Model::File(_) if own_weights => Model::Builtin(Builtin::MnistMlp { hidden_units: 3 }),
+        model => model,
+    };
+    let length = match length {
+        Length::Endless if has_end => Length::Epochs(1),
+        length => length,
+    };
+    (model, length)
 }
 
 fn action() -> impl Strategy<Value = Action> {

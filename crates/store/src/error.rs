@@ -125,9 +125,9 @@ pub enum StoreError {
         /// Its driver.
         owner: Owner,
     },
-    /// The driver is gone, but processes it started still hold the run.
-    #[error("{run} is still held by processes of a driver that is gone{}; wait until they have saved and left, or end them", was(owner.as_ref()))]
-    Orphans {
+    /// A driver holds the run of which nothing can be told from here.
+    #[error("{run} is held by a driver that cannot be seen from here{}; wait for it, or end it", was(owner.as_ref()))]
+    Held {
         /// The run.
         run: String,
         /// The driver that was.

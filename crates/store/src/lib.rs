@@ -7,6 +7,7 @@
 //! Everything here blocks; async code calls it from a blocking thread. Neither clock nor environment
 //! is read: times, names and waiting come in as arguments.
 
+mod alive;
 mod error;
 mod http;
 mod lock;
@@ -16,9 +17,10 @@ mod run_dir;
 mod runs;
 mod store;
 
+pub use alive::Alive;
 pub use error::StoreError;
 pub use lock::{Lock, Owner};
-pub use publish::{publish, publish_file};
+pub use publish::{publish, publish_file, publish_private};
 pub use reader::Reader;
 pub use run_dir::RunDir;
 pub use runs::{Runs, check_name};

@@ -1,22 +1,19 @@
 //! One driver per run.
 //!
 //! The lock is the system's own (`flock`) on `driver.lock`, so it cannot be left behind: it ends with
-//! the last process that holds the file open. The driver's children inherit it. When the driver is
-//! killed while its workers still save, the run stays locked until they have left, and the next
-//! driver finds their last checkpoint whole. `driver.json` beside it says who the driver is; it is
-//! for messages and for `stop`, and never decides who holds the lock.
+//! the driver. The processes it started do not hold it: the next driver takes them over. `driver.json`
+//! beside it says who the driver is; it is for messages and for `stop`, and never decides who holds
+//! the lock.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::io::{Errno, FdFlags, fcntl_setfd};
-use rustix::process::{Pid, test_kill_process};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::publish::sweep;
-use crate::{Result, RunDir, StoreError, publish};
+use crate::{Alive, Result, RunDir, StoreError, publish};
 
 /// Who drives a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +29,7 @@ pub struct Owner {
     pub ticks: Option<u64>,
 }
 
-/// The right to drive a run, held by this process and inherited by those it starts.
+/// The right to drive a run.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -45,7 +42,7 @@ impl Owner {
             pid: std::process::id(),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             started_ms,
-            ticks: stat(std::process::id()).map(|stat| stat.ticks),
+            ticks: Alive::of(std::process::id()).ticks,
         }
     }
 
@@ -56,20 +53,13 @@ impl Owner {
 
     /// Whether the process lives on the machine `host`. Of another machine it cannot be told.
     pub fn lives_on(&self, host: &str) -> bool {
-        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
-        let Some(pid) = pid.filter(|_| self.host == host) else {
-            return false;
-        };
-        !matches!(test_kill_process(pid), Err(Errno::SRCH))
-            && stat(self.pid).is_none_or(|stat| {
-                !stat.ended && self.ticks.is_none_or(|ticks| ticks == stat.ticks)
-            })
+        self.host == host && Alive { pid: self.pid, ticks: self.ticks }.lives()
     }
 }
 
 impl Lock {
-    /// Takes the run for `owner`. A driver that lives is not waited for. Processes that a dead driver
-    /// left behind are, up to `wait`, in small pauses made by `sleep`.
+    /// Takes the run for `owner`. A driver that lives is not waited for. One that is about to end, or of
+    /// which nothing can be told, is, up to `wait`, in small pauses made by `sleep`.
     pub fn acquire(
         run: &RunDir,
         owner: &Owner,
@@ -86,21 +76,18 @@ impl Lock {
                     return Err(StoreError::Locked { run: run.id(), owner: owner_now });
                 }
                 _ if waited >= wait => {
-                    return Err(StoreError::Orphans { run: run.id(), owner: holder });
+                    return Err(StoreError::Held { run: run.id(), owner: holder });
                 }
                 _ => sleep(PAUSE),
             }
             waited += PAUSE;
         }
-        // Nobody else writes here now, so what is unfinished was left by the dead.
-        sweep(&run.path).map_err(fail)?;
-        fcntl_setfd(&file, FdFlags::empty()).map_err(|errno| fail(errno.into()))?;
         let text = serde_json::to_vec(owner).expect("three plain fields are always JSON");
         publish(&run.driver(), |out| out.write_all(&text))?;
         Ok(Lock { file })
     }
 
-    /// Whether anybody holds the run now: a driver, or what a dead one left behind.
+    /// Whether a driver holds the run now.
     pub fn is_held(run: &RunDir) -> Result<bool> {
         let free = match File::open(run.lock()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -110,8 +97,7 @@ impl Lock {
         free.map(|free| !free).map_err(|error| io_error(error, run))
     }
 
-    /// Gives the run up for this process and for all that inherited the lock. A lock that is merely
-    /// dropped, as in a panic, stays with the processes that were started under it.
+    /// Gives the run up.
     pub fn release(self) -> Result<()> {
         flock(&self.file, FlockOperation::Unlock).map_err(|errno| StoreError::Io {
             path: "driver.lock".into(),
@@ -134,22 +120,6 @@ fn try_lock(file: &File, how: FlockOperation) -> io::Result<bool> {
         Err(Errno::WOULDBLOCK) => Ok(false),
         Err(errno) => Err(errno.into()),
     }
-}
-
-/// What the system says about a process; nothing where it says nothing.
-struct Stat {
-    /// A process that ended and waits for its parent to notice still answers signals.
-    ended: bool,
-    /// When it started.
-    ticks: u64,
-}
-
-fn stat(pid: u32) -> Option<Stat> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // After the name, which may hold anything, come the state and, nineteen words on, the start.
-    let mut words = text.rsplit_once(')')?.1.split_whitespace();
-    let ended = matches!(words.next()?, "Z" | "X");
-    Some(Stat { ended, ticks: words.nth(18)?.parse().ok()? })
 }
 
 fn io_error(error: io::Error, run: &RunDir) -> StoreError {

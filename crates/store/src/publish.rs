@@ -8,14 +8,32 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::store::is_temporary;
 use crate::{Result, StoreError};
 
+/// What others may do with a file is what the user's mask leaves them, or nothing at all.
+const PUBLIC: u32 = 0o666;
+const PRIVATE: u32 = 0o600;
+
 /// Writes a file by `write` and puts it at `path`, replacing what was there.
 pub fn publish(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let written = create_beside(path).and_then(|(temporary, file)| {
+    publish_as(PUBLIC, path, write)
+}
+
+/// Puts a file at `path` that only its owner may read, at no time anybody else.
+pub fn publish_private(path: &Path, contents: &[u8]) -> Result<()> {
+    publish_as(PRIVATE, path, |out| out.write_all(contents))
+}
+
+fn publish_as(
+    mode: u32,
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    let written = create_beside(path, mode).and_then(|(temporary, file)| {
         let mut out = BufWriter::new(file);
         write(&mut out)
             .and_then(|()| out.into_inner().map_err(io::IntoInnerError::into_error))
@@ -61,7 +79,7 @@ fn rename(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// A new file beside `path`, under a name that `object_store` also takes for a temporary one.
-fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+fn create_beside(path: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
     let name = path
         .file_name()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not the path of a file"))?;
@@ -72,7 +90,8 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
         let mut name = name.to_os_string();
         name.push(format!("#{number}"));
         let temporary = path.with_file_name(name);
-        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+        let mut options = OpenOptions::new();
+        match options.write(true).create_new(true).mode(mode).open(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             other => return other.map(|file| (temporary, file)),
         }

@@ -1,8 +1,10 @@
 //! The layout of one run's folder. Every file a run writes has its place here.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::{Result, Store};
+use crate::publish::sweep;
+use crate::{Result, Store, StoreError};
 
 /// One run: `<out>/<name>-<number>/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +55,7 @@ impl RunDir {
         self.path.join("driver.json")
     }
 
-    /// Held by the driver and by the processes it started.
+    /// Held by the driver.
     pub(crate) fn lock(&self) -> PathBuf {
         self.path.join("driver.lock")
     }
@@ -66,6 +68,17 @@ impl RunDir {
     /// What one process of a task printed.
     pub fn log(&self, task: &str, process: usize) -> PathBuf {
         self.logs().join(format!("{task}.{process}.log"))
+    }
+
+    /// The logs of a task's processes, by the number of each.
+    pub fn logs_of(&self, task: &str) -> BTreeMap<usize, PathBuf> {
+        let entries = std::fs::read_dir(self.logs()).into_iter().flatten().flatten();
+        let numbered = entries.filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let number = name.strip_prefix(task)?.strip_prefix('.')?.strip_suffix(".log")?;
+            Some((number.parse().ok()?, entry.path()))
+        });
+        numbered.collect()
     }
 
     /// The folder of logs.
@@ -96,6 +109,18 @@ impl RunDir {
     /// How other processes join the run; readable by the owner only.
     pub fn join(&self) -> PathBuf {
         self.path.join("join.json")
+    }
+
+    /// What the driver is known by to those who join, kept for the next driver of the run; readable by
+    /// the owner only.
+    pub fn driver_key(&self) -> PathBuf {
+        self.path.join("driver.key")
+    }
+
+    /// Removes what killed processes left unfinished. Only for who alone writes there.
+    pub fn sweep(&self) -> Result<()> {
+        let place = self.path.display().to_string();
+        sweep(&self.path).map_err(|error| StoreError::io(error, "the run", &place))
     }
 
     /// Reads a folder's name as `<name>-<number>`.

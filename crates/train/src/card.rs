@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use model::{Card, DataFacts, Model, Preprocess, Trained};
+use model::{Card, DataFacts, Ensemble, Model, Preprocess, Trained};
 
 use crate::event::Metrics;
-use crate::{Settings, Trainer};
+use crate::{Error, Settings, Trainer};
 
 /// Where a model comes from, as far as its trainer does not know.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Origin {
     /// The run it is of.
     pub name: String,
@@ -19,8 +20,22 @@ pub struct Origin {
 
 impl Trainer {
     /// What has come out so far, with its card.
-    pub fn model(&self, origin: Origin) -> Model {
-        let weights = self.result().to_vec();
+    pub fn model(&self) -> Model {
+        self.with_card(self.result().to_vec())
+    }
+
+    /// Keeps the model of a rank that has come to its end.
+    pub(crate) fn save_member(&self, rank: usize) -> Result<(), Error> {
+        let Some(folder) = &self.members else {
+            return Ok(());
+        };
+        let weights = self.round.replicas[&rank].weights.clone();
+        Ensemble::save_member(folder, rank, &self.with_card(weights))?;
+        Ok(())
+    }
+
+    fn with_card(&self, weights: Vec<f32>) -> Model {
+        let origin = self.origin.clone();
         let position = self.position();
         let steps = position.step;
         let Settings { batch, optimizer, loss, seed, .. } = *self.settings();
@@ -38,17 +53,16 @@ impl Trainer {
             metrics.insert("train".to_owned(), on_card(epoch.train));
             metrics.extend(epoch.validation.map(|m| ("validation".to_owned(), on_card(m))));
         }
-        let samples = self.samples();
-        let input = Preprocess { shape: samples.shape.clone(), scale: samples.scale() };
+        let input = Preprocess { shape: self.shape.clone(), scale: self.scale };
         let card = Card {
             labels: origin.labels,
             data: Some(origin.data),
             metrics,
             trained: Some(trained),
             weights_sha256: model::weights_sha256(&weights),
-            ..Card::new(&origin.name, self.network(), input)
+            ..Card::new(&origin.name, &self.network, input)
         };
-        Model { graph: self.graph().clone(), weights, card }
+        Model { graph: self.graph.clone(), weights, card }
     }
 }
 

@@ -5,6 +5,8 @@
 //! and its hash. Without a manifest there is no checkpoint. Reading starts at the newest and falls
 //! back to the one before when hashes do not agree. Three are kept.
 
+use std::collections::VecDeque;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use store::{Entry, Store, StoreError};
@@ -25,12 +27,21 @@ const MAX_STATE_BYTES: u64 = 1 << 36;
 pub struct Position {
     /// Steps done.
     pub step: u64,
+    /// At which step the last epoch's result was taken.
+    #[serde(default)]
+    pub epoch_step: u64,
+    /// How many batches of each rank have been pushed, where servers take each as it comes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<u64>,
     /// How long training has taken, all processes together.
     pub seconds: f64,
     /// What the epoch under way has come to.
     pub tally: Tally,
     /// The result of the epoch whose weights would be published now.
     pub result: Option<Epoch>,
+    /// The results of the last epochs: whoever goes on tells those that were not heard.
+    #[serde(default)]
+    pub epochs: VecDeque<Epoch>,
     /// What early stopping remembers.
     pub watch: Watch,
     /// Whether training has ended, early or not.
@@ -156,25 +167,48 @@ impl Checkpoints {
         Ok(steps)
     }
 
-    /// Keeps the checkpoint just saved and the few whole ones before it. Whatever claims to be newer
-    /// could not be used when training went on from an older one, and goes too.
+    /// Keeps the newest few. One newer than what was just saved is by a process that got further while
+    /// this one was cut off, and its numbers are the same that this one would have come to: it
+    /// stays, unless it is damaged.
     fn forget_old(&self, saved: u64) -> Result<(), Error> {
         let is_whole = |step: u64| self.store.exists(&format!("{step}/{MANIFEST}"));
         let mut kept = 0;
         for step in self.steps()?.into_iter().rev() {
+            if step > saved && self.is_sound_or_unfinished(step, &mut kept)? {
+                continue;
+            }
             if step <= saved && kept < self.keep && is_whole(step)? {
                 kept += 1;
                 continue;
             }
             // The manifest goes first: what is half deleted is not a checkpoint.
-            if is_whole(step)? {
-                self.store.delete(&format!("{step}/{MANIFEST}"))?;
-            }
+            self.remove(&format!("{step}/{MANIFEST}"))?;
             for entry in self.store.list(&step.to_string())? {
-                self.store.delete(&entry.path)?;
+                self.remove(&entry.path)?;
             }
         }
         Ok(())
+    }
+
+    /// Another process may remove the same at the same time.
+    fn remove(&self, path: &str) -> Result<(), Error> {
+        match self.store.delete(path) {
+            Ok(()) | Err(StoreError::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether a checkpoint can be used, and counts, or may be being written now.
+    fn is_sound_or_unfinished(&self, step: u64, kept: &mut usize) -> Result<bool, Error> {
+        match self.load(step) {
+            Ok(_) => {
+                *kept += 1;
+                Ok(true)
+            }
+            Err(Error::Store(StoreError::NotFound { .. })) => Ok(true),
+            Err(Error::Corrupt { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -231,5 +265,24 @@ mod tests {
         let whole = Found { newest: Some(snapshot(15)), damaged: vec![] };
         assert_eq!(checkpoints.newest().unwrap(), whole);
         assert_eq!(checkpoints.steps().unwrap(), [5, 7, 15]);
+    }
+
+    #[test]
+    fn one_that_was_cut_off_takes_nothing_away_from_those_that_went_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let others = checkpoints(&folder);
+        for step in [20, 30, 40] {
+            others.save(&snapshot(step)).unwrap();
+        }
+        // Being written now, by the others.
+        std::fs::create_dir(folder.path().join("50")).unwrap();
+        std::fs::write(folder.path().join("50/w0.f32"), [1, 2, 3]).unwrap();
+        let store = Store::local(folder.path()).unwrap();
+        let cut_off = Checkpoints::new(store, "w1".into(), 3);
+        cut_off.save(&snapshot(10)).unwrap();
+        assert_eq!(cut_off.steps().unwrap(), [20, 30, 40, 50]);
+        assert_eq!(others.newest().unwrap().newest, Some(snapshot(40)));
+        cut_off.save(&snapshot(35)).unwrap();
+        assert_eq!(cut_off.steps().unwrap(), [30, 35, 40, 50]);
     }
 }

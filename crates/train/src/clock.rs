@@ -12,6 +12,9 @@ pub struct Clock(Source);
 #[derive(Clone, Debug)]
 enum Source {
     System(Instant),
+    /// The time of the asynchronous runtime, which a simulation makes itself, and how much of it a
+    /// move of work takes there.
+    Runtime(tokio::time::Instant, Duration),
     Manual(Arc<AtomicU64>),
 }
 
@@ -20,6 +23,32 @@ impl Clock {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
     pub fn system() -> Self {
         Clock(Source::System(Instant::now()))
+    }
+
+    /// The time of the asynchronous runtime that this is called in, which may be a simulation's;
+    /// `elapsed` counts from now.
+    pub fn of_runtime() -> Self {
+        Clock::simulated(Duration::ZERO)
+    }
+
+    /// The same for a process of a simulation. Computing takes none of a simulation's time, so each
+    /// move of work is made to take this long.
+    pub fn simulated(a_move: Duration) -> Self {
+        Clock(Source::Runtime(tokio::time::Instant::now(), a_move))
+    }
+
+    /// Whether time is a simulation's, in which other threads have no place.
+    pub(crate) fn is_simulated(&self) -> bool {
+        matches!(self.0, Source::Runtime(..))
+    }
+
+    /// Takes the time of a move of work where that has to be made.
+    pub(crate) async fn work(&self) {
+        if let Source::Runtime(_, a_move) = self.0
+            && !a_move.is_zero()
+        {
+            tokio::time::sleep(a_move).await;
+        }
     }
 
     /// A clock that stands still until it is told to [`advance`](Clock::advance).
@@ -31,6 +60,7 @@ impl Clock {
     pub fn elapsed(&self) -> Duration {
         match &self.0 {
             Source::System(start) => start.elapsed(),
+            Source::Runtime(start, _) => start.elapsed(),
             Source::Manual(nanos) => Duration::from_nanos(nanos.load(Ordering::SeqCst)),
         }
     }
@@ -40,7 +70,7 @@ impl Clock {
     pub fn unix_ms(&self) -> u64 {
         let since_1970 = match &self.0 {
             Source::System(_) => SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
-            Source::Manual(_) => self.elapsed(),
+            Source::Runtime(..) | Source::Manual(_) => self.elapsed(),
         };
         u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
     }

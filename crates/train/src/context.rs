@@ -1,16 +1,18 @@
 //! How work stands to the rest of the world: the time, a flag that asks it to leave, and its voice.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use crate::Clock;
 use crate::event::Kind;
+use crate::{Clock, Pulse};
 
 /// Handed to whatever takes long.
 pub struct Context<'a> {
     /// The time.
     pub clock: &'a Clock,
-    /// Set from outside when the work is to be saved and left.
-    pub stop: &'a AtomicBool,
+    /// Whether the work is to be left.
+    pub stop: &'a dyn Fn() -> bool,
+    /// What heartbeats tell of the work.
+    pub pulse: &'a Pulse,
+    /// Where lines for people go.
+    pub log: &'a (dyn Fn(&str) + Send + Sync),
     /// Where events go.
     pub voice: &'a mut dyn FnMut(Kind),
 }
@@ -21,8 +23,8 @@ impl Context<'_> {
         (self.voice)(kind);
     }
 
-    /// Whether it is time to save and leave.
+    /// Whether it is time to leave.
     pub fn is_asked_to_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        (self.stop)()
     }
 }

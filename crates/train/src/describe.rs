@@ -1,6 +1,6 @@
 //! Events as lines for people: what the plain terminal view prints and what a task's log holds.
 
-use crate::event::{Epoch, Event, Kind, Metrics, Progress, Published};
+use crate::event::{Epoch, Event, Kind, Metrics, Progress, Published, WorkerProgress};
 
 /// The event as one line without time stamp. `None` for what only machines want to know.
 pub fn describe(event: &Event) -> Option<String> {
@@ -16,15 +16,18 @@ pub fn describe_kind(kind: &Kind) -> Option<String> {
     Some(match kind {
         Kind::RunStarted { run, resumed: false, .. } => format!("run {run} started"),
         Kind::RunStarted { run, resumed: true, .. } => format!("run {run} goes on"),
-        Kind::TaskStarted { process: 0, .. } => "started".into(),
-        Kind::TaskStarted { process, pid } => {
-            format!("started again (process {process}, pid {pid})")
+        Kind::TaskStarted { process, pid, adopted: true, .. } => {
+            format!("goes on with process {process} (pid {pid})")
         }
+        Kind::TaskStarted { process, pid, serves: true, .. } => {
+            format!("process {process} started as a server (pid {pid})")
+        }
+        Kind::TaskStarted { process, pid, .. } => format!("process {process} started (pid {pid})"),
         Kind::Fetching { file, bytes, total } => fetching(file, *bytes, *total),
         Kind::Prepared { train, validation, test, .. } => {
             format!("{train} samples to train, {validation} to validate, {test} to test")
         }
-        Kind::Resumed { step } => format!("goes on after step {step}"),
+        Kind::Resumed { step, .. } => format!("goes on after step {step}"),
         Kind::Progress(progress) => progress_line(progress),
         Kind::Epoch(epoch) => epoch_line(epoch),
         Kind::Checkpoint { .. } | Kind::Unknown => return None,
@@ -36,7 +39,13 @@ pub fn describe_kind(kind: &Kind) -> Option<String> {
         Kind::Evaluated { split, metrics, samples, .. } => {
             format!("{split}: {} on {samples} samples", pair(metrics))
         }
-        Kind::TaskRestarted { reason } => format!("{reason}; starting it again"),
+        Kind::Formed { generation: 1, .. } => return None,
+        Kind::Formed { processes, step, reason, .. } => formed(processes, *step, reason),
+        Kind::Awaiting { address } => {
+            format!("waits at {address} for workers: `trainyard worker --join` the run's join.json")
+        }
+        Kind::ProcessLost { reason, .. } => reason.clone(),
+        Kind::ProcessLeft { process } => format!("process {process} left, and others go on"),
         Kind::TaskStopped { saved: true } => "stopped; everything so far is saved".into(),
         Kind::TaskStopped { saved: false } => "stopped at once; the last checkpoint is kept".into(),
         Kind::TaskDone { seconds, .. } => format!("done in {}", duration(*seconds)),
@@ -74,6 +83,18 @@ pub fn bytes(count: u64) -> String {
     if unit == 0 { format!("{count} B") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
+/// `process 2 is gone; 2 processes go on from step 40`.
+fn formed(processes: &[u32], step: Option<u64>, reason: &str) -> String {
+    let who = match processes.len() {
+        1 => "1 process goes on".to_owned(),
+        count => format!("{count} processes go on"),
+    };
+    match step {
+        Some(step) => format!("{reason}; {who} from step {step}"),
+        None => format!("{reason}; {who} from the newest checkpoint"),
+    }
+}
+
 fn pair(metrics: &Metrics) -> String {
     format!("loss {:.4}, accuracy {:.4}", metrics.loss, metrics.accuracy)
 }
@@ -87,15 +108,30 @@ fn fetching(file: &str, done: u64, total: Option<u64>) -> String {
 
 fn progress_line(p: &Progress) -> String {
     format!(
-        "epoch {}/{}, step {}/{}: {}, {:.0} samples/s, {} left",
-        p.epoch,
-        p.epochs,
-        p.step,
-        p.steps,
+        "epoch {}, step {}: {}, {:.0} samples/s{}{}",
+        of_all(p.epoch, p.epochs),
+        of_all(p.step, p.steps),
         pair(&p.metrics),
         p.samples_per_second,
-        duration(p.eta_seconds)
+        if p.steps == 0 { String::new() } else { format!(", {} left", duration(p.eta_seconds)) },
+        processes(&p.workers).map_or(String::new(), |processes| format!("; {processes}"))
     )
+}
+
+/// `3 processes at steps 118 to 121`; nothing where there is only one.
+pub fn processes(workers: &[WorkerProgress]) -> Option<String> {
+    let steps = || workers.iter().map(|worker| worker.step);
+    let (least, most) = (steps().min()?, steps().max()?);
+    match workers.len() {
+        1 => None,
+        count if least == most => Some(format!("{count} processes at step {most}")),
+        count => Some(format!("{count} processes at steps {least} to {most}")),
+    }
+}
+
+/// `3/40`, or `3` where there is no end.
+pub fn of_all(count: u64, all: u64) -> String {
+    if all == 0 { count.to_string() } else { format!("{count}/{all}") }
 }
 
 fn epoch_line(epoch: &Epoch) -> String {
@@ -122,5 +158,40 @@ mod tests {
     fn times_and_sizes_as_people_write_them() {
         assert_eq!([3.21, 12.4, 80.0, 7500.0].map(duration), ["3.2 s", "12 s", "1m 20s", "2h 05m"]);
         assert_eq!([512, 1 << 20, 3 << 29].map(bytes), ["512 B", "1.0 MiB", "1.5 GiB"]);
+    }
+
+    #[test]
+    fn progress_tells_where_processes_are_and_makes_up_no_end() {
+        let worker = |(rank, &step): (usize, &u64)| WorkerProgress {
+            process: rank as u32 + 1,
+            ranks: vec![rank],
+            step,
+        };
+        let progress = |steps: u64, at: &[u64]| {
+            describe_kind(&Kind::Progress(Progress {
+                epoch: 1,
+                epochs: steps.min(2),
+                step: 120,
+                steps,
+                metrics: Metrics { loss: 0.5, accuracy: 0.75 },
+                samples_per_second: 1234.0,
+                eta_seconds: if steps == 0 { 0.0 } else { 3.0 },
+                workers: at.iter().enumerate().map(worker).collect(),
+            }))
+        };
+        let line = |rest: &str| Some(rest.to_owned());
+        assert_eq!(
+            progress(400, &[120, 118, 121]),
+            line(
+                "epoch 1/2, step 120/400: loss 0.5000, accuracy 0.7500, 1234 samples/s, 3.0 s left; \
+                 3 processes at steps 118 to 121"
+            )
+        );
+        assert_eq!(
+            progress(0, &[120]),
+            line("epoch 1, step 120: loss 0.5000, accuracy 0.7500, 1234 samples/s")
+        );
+        let same = progress(0, &[7; 64]).unwrap_or_default();
+        assert!(same.ends_with("samples/s; 64 processes at step 7"), "{same}");
     }
 }

@@ -51,6 +51,9 @@ pub enum Error {
          `learning_rate`, or set `clip`"
     )]
     NotANumber,
+    /// The group cannot go on. The driver will form another.
+    #[error(transparent)]
+    Broken(#[from] collective::Broken),
     /// The orders cannot be carried out as they are.
     #[error("{0}")]
     Orders(String),

@@ -46,6 +46,49 @@ pub enum Kind {
         process: u32,
         /// Its process id.
         pid: u32,
+        /// When it started, as the system counts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ticks: Option<u64>,
+        /// Whether it is a server of parameters.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        serves: bool,
+        /// Whether an earlier driver had started it, and it was taken over.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        adopted: bool,
+    },
+    /// Processes formed a group, or another one, and train on.
+    Formed {
+        /// Which one, counted from 1.
+        generation: u64,
+        /// Who is in it.
+        processes: Vec<u32>,
+        /// The ranks that each hosts.
+        ranks: Vec<Vec<usize>>,
+        /// The step they go on from, where a process held it; otherwise the newest checkpoint is
+        /// read, or training begins.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<u64>,
+        /// The process whose state that is.
+        source: u32,
+        /// Why there was to be another group.
+        reason: String,
+    },
+    /// Nobody is there to train, and the driver starts nobody: it waits for processes that join.
+    Awaiting {
+        /// Where the driver listens.
+        address: String,
+    },
+    /// A process died or hangs, and others go on.
+    ProcessLost {
+        /// Which one.
+        process: u32,
+        /// What happened to it.
+        reason: String,
+    },
+    /// A process left in order, because somebody other than the driver asked it to.
+    ProcessLeft {
+        /// Which one.
+        process: u32,
     },
     /// A file of a dataset is being fetched.
     Fetching {
@@ -71,6 +114,9 @@ pub enum Kind {
     Resumed {
         /// Steps done.
         step: u64,
+        /// The group in which it does.
+        #[serde(default)]
+        generation: u64,
     },
     /// How training stands, about once a second or forty times in all.
     Progress(Progress),
@@ -108,11 +154,6 @@ pub enum Kind {
         /// How many samples were used.
         samples: u64,
     },
-    /// A process died and another takes over.
-    TaskRestarted {
-        /// What happened to it.
-        reason: String,
-    },
     /// A task left before it was done, because it was asked to.
     TaskStopped {
         /// Whether it left in order, with everything saved; otherwise it was killed, and what it did
@@ -121,10 +162,24 @@ pub enum Kind {
     },
     /// A task is done.
     TaskDone {
-        /// How long its last process took.
+        /// How long it took.
         seconds: f64,
-        /// The most memory that process held.
+        /// The most memory one of its processes held.
         peak_rss_bytes: u64,
+        /// What its processes sent to each other.
+        #[serde(default)]
+        bytes_sent: u64,
+        /// The share of the time in which they trained that they waited for each other, exchanging
+        /// included.
+        #[serde(default)]
+        waiting_share: f64,
+        /// Samples that one process trains on in a second of computing: waiting is left out.
+        #[serde(default)]
+        computing_speed: f64,
+        /// What they exchanged numbers through: `none`, `shm` or `tcp`; empty where nothing is
+        /// trained.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        link: String,
     },
     /// A task failed for good.
     TaskFailed {
@@ -164,11 +219,11 @@ pub struct Metrics {
 pub struct Progress {
     /// The epoch under way, counted from 1.
     pub epoch: u64,
-    /// How many there will be.
+    /// How many there will be; 0 where training goes on until it is stopped.
     pub epochs: u64,
     /// Steps done.
     pub step: u64,
-    /// How many there will be.
+    /// How many there will be; 0 where training goes on until it is stopped.
     pub steps: u64,
     /// Over the batches since progress was last told.
     pub metrics: Metrics,
@@ -176,6 +231,20 @@ pub struct Progress {
     pub samples_per_second: f64,
     /// How long the remaining steps will take at that speed.
     pub eta_seconds: f64,
+    /// How each process of the group stands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<WorkerProgress>,
+}
+
+/// How a process of a group stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkerProgress {
+    /// Its number.
+    pub process: u32,
+    /// The ranks it hosts.
+    pub ranks: Vec<usize>,
+    /// How far it has come.
+    pub step: u64,
 }
 
 /// The result of an epoch.
@@ -208,4 +277,7 @@ pub struct Published {
     pub epoch: u64,
     /// Samples trained on a second, over the last process's whole training.
     pub samples_per_second: f64,
+    /// How long training took, the time between two groups left out.
+    #[serde(default)]
+    pub seconds: f64,
 }

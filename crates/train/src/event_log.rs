@@ -122,7 +122,7 @@ mod tests {
         let path = folder.path().join("events.jsonl");
         let (mut log, events) = EventLog::open(&path, Clock::manual()).unwrap();
         assert!(events.is_empty());
-        log.append(Some("train"), Kind::Resumed { step: 3 }).unwrap();
+        log.append(Some("train"), Kind::Resumed { step: 3, generation: 1 }).unwrap();
         log.append(None, Kind::RunDone {}).unwrap();
         let mut text = std::fs::read_to_string(&path).unwrap();
         text.push_str("{\"v\":1,\"seq\":2,\"reason\":\"\u{e9}");
@@ -131,7 +131,7 @@ mod tests {
 
         assert_eq!(read_events(&path).unwrap().len(), 2);
         let (mut log, events) = EventLog::open(&path, Clock::manual()).unwrap();
-        assert_eq!(events[0].kind, Kind::Resumed { step: 3 });
+        assert_eq!(events[0].kind, Kind::Resumed { step: 3, generation: 1 });
         assert_eq!(log.append(None, Kind::RunDone {}).unwrap().seq, 2);
         assert_eq!(read_events(&path).unwrap().len(), 3);
     }

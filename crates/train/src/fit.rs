@@ -1,113 +1,161 @@
-//! The training loop: steps, epochs, progress, checkpoints, and leaving in order when asked to.
+//! The training loop: one move after another, epochs, progress, checkpoints. It is the same for one
+//! process and for many.
 
+use std::sync::Arc;
+use std::task;
 use std::time::Duration;
 
-use crate::checkpoint::Position;
-use crate::context::Context;
-use crate::event::{Kind, Progress};
-use crate::saver::Saver;
-use crate::{Error, Trainer};
+use collective::Group;
+use data::Samples;
 
-/// How often progress is told.
-const TELL_EVERY: Duration = Duration::from_secs(1);
-/// However short training is, progress is told about this often: the points of its loss curve.
-const CURVE_POINTS: u64 = 40;
+use crate::context::Context;
+use crate::epoch::Ended;
+use crate::event::Kind;
+use crate::pace::Pace;
+use crate::pulse::{Exchange, Trained};
+use crate::saver::Saver;
+use crate::{Checkpoints, Error, Trainer, strategy};
 
 /// How a loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// All steps are done.
     Finished,
-    /// It was asked to leave; a checkpoint holds everything.
-    Stopped,
+    /// It was asked to leave, and did so between two moves.
+    Left,
 }
 
-/// Trains to the end, or until asked to leave. Checkpoints go to `saver`, if anywhere, at least as
-/// often as it says.
-pub fn fit(
-    trainer: &mut Trainer,
-    context: &mut Context<'_>,
-    mut saver: Option<(Saver, Duration)>,
-) -> Result<Ending, Error> {
-    let mut pace = Pace::new(context.clock.elapsed(), trainer);
-    let mut saved_at = context.clock.elapsed();
-    while !trainer.position().ended {
-        let epoch = trainer.step()?;
-        let now = context.clock.elapsed();
-        trainer.set_seconds(pace.seconds(now));
-        if let Some(epoch) = &epoch {
-            context.emit(Kind::Epoch(epoch.clone()));
-            if let Some((best_epoch, reason)) = trainer.judge(epoch) {
-                context.emit(Kind::EarlyStop { best_epoch, reason });
-            }
+/// Where checkpoints go, and how often.
+pub struct Saving {
+    /// Writes them.
+    pub saver: Saver,
+    /// How much time may lie between two.
+    pub every: Duration,
+    /// Where what ranks do by themselves goes, if they do anything.
+    pub ranks: Option<RankPlaces>,
+}
+
+/// The place for what a rank has done by itself.
+pub type RankPlaces = Box<dyn Fn(usize) -> Result<Checkpoints, Error> + Send>;
+
+impl Saving {
+    /// Has what ranks have done by themselves written soon.
+    pub(crate) fn save_ranks(&mut self, trainer: &mut Trainer) -> Result<(), Error> {
+        let Some(place) = &self.ranks else { return Ok(()) };
+        let Trainer { session, optimizer, round, position, .. } = trainer;
+        for (rank, snapshot) in round.snapshots(position.step, (session, optimizer)) {
+            self.saver.save_to(place(rank)?, snapshot);
         }
-        let stop = context.is_asked_to_stop() && !trainer.position().ended;
-        if let Some((saver, every)) = &mut saver {
-            if epoch.is_some() || stop || now - saved_at >= *every {
-                saver.save(trainer.snapshot());
+        Ok(())
+    }
+}
+
+/// Trains to the end, or until asked to leave. Of a group, the process with rank 0 leads: it tells
+/// of progress and saves, for all hold the same.
+pub async fn fit(
+    trainer: &mut Trainer,
+    group: &mut Group,
+    context: &mut Context<'_>,
+    saving: Option<&mut Saving>,
+) -> Result<Ending, Error> {
+    let (pulse, clock, log) = (context.pulse, context.clock, context.log);
+    let mut exchange = Exchange { group, pulse, clock, servers: None, log };
+    fit_with(trainer, &mut exchange, context, saving).await
+}
+
+/// The same in a group whose weights servers may hold.
+pub(crate) async fn fit_with(
+    trainer: &mut Trainer,
+    exchange: &mut Exchange<'_>,
+    context: &mut Context<'_>,
+    saving: Option<&mut Saving>,
+) -> Result<Ending, Error> {
+    let (clock, pulse) = (context.clock, context.pulse);
+    // Servers are always reached over connections.
+    let link = if exchange.servers.is_some() { "tcp" } else { exchange.group.link() };
+    let (began, waited, computed) = (clock.elapsed(), pulse.waited(), trainer.computed);
+    let ending = go_on(trainer, exchange, context, saving).await;
+    pulse.spent(Trained {
+        time: clock.elapsed() - began,
+        waited: pulse.waited() - waited,
+        samples: trainer.computed - computed,
+        link,
+    });
+    ending
+}
+
+async fn go_on(
+    trainer: &mut Trainer,
+    exchange: &mut Exchange<'_>,
+    context: &mut Context<'_>,
+    mut saving: Option<&mut Saving>,
+) -> Result<Ending, Error> {
+    let leads = exchange.group.ranks().first() == Some(&0);
+    let (clock, pulse) = (context.clock, context.pulse);
+    let mut pace = Pace::new(clock.elapsed(), trainer);
+    let mut saved_at = clock.elapsed();
+    while !trainer.position.ended {
+        if context.is_asked_to_stop() {
+            return Ok(Ending::Left);
+        }
+        clock.work().await;
+        let ended = if trainer.owes_epoch() {
+            trainer.end_epoch(exchange).await?
+        } else {
+            strategy::advance(trainer, exchange).await?;
+            None
+        };
+        let now = clock.elapsed();
+        trainer.position.seconds = pace.seconds(now);
+        pulse.moved(trainer.reached());
+        if let Some(saving) = &mut saving {
+            // At an epoch's end, its result is part of what is saved.
+            let due = now - saved_at >= saving.every && !trainer.owes_epoch();
+            if (ended.is_some() || due) && leads {
+                if exchange.servers.is_some() {
+                    strategy::collect(trainer, exchange).await?;
+                }
+                saving.saver.save(trainer.snapshot());
+            }
+            if due {
+                saving.save_ranks(trainer)?;
+            }
+            if ended.is_some() || due {
                 saved_at = now;
             }
-            for step in saver.written()? {
+            for step in saving.saver.written()? {
                 context.emit(Kind::Checkpoint { step });
             }
         }
-        if stop {
-            finish_saving(saver, context)?;
-            return Ok(Ending::Stopped);
-        }
-        if let Some(progress) = pace.tell(now, trainer) {
-            context.emit(Kind::Progress(progress));
+        if leads {
+            if let Some(progress) = pace.tell(now, trainer) {
+                context.emit(Kind::Progress(progress));
+            }
+            ended.into_iter().for_each(|ended| tell(ended, context));
         }
     }
-    finish_saving(saver, context)?;
     Ok(Ending::Finished)
 }
 
-fn finish_saving(saver: Option<(Saver, Duration)>, context: &mut Context<'_>) -> Result<(), Error> {
-    for step in saver.map_or(Ok(vec![]), |(saver, _)| saver.finish())? {
-        context.emit(Kind::Checkpoint { step });
+fn tell(Ended { epoch, early }: Ended, context: &mut Context<'_>) {
+    context.emit(Kind::Epoch(epoch));
+    if let Some((best_epoch, reason)) = early {
+        context.emit(Kind::EarlyStop { best_epoch, reason });
     }
-    Ok(())
 }
 
-/// Turns steps and time into speed.
-struct Pace {
-    began: Duration,
-    /// How long training had taken before.
-    before: f64,
-    told: (Duration, u64),
-}
-
-impl Pace {
-    fn new(now: Duration, trainer: &Trainer) -> Self {
-        let Position { step, seconds, .. } = *trainer.position();
-        Pace { began: now, before: seconds, told: (now, step) }
-    }
-
-    fn seconds(&self, now: Duration) -> f64 {
-        self.before + (now - self.began).as_secs_f64()
-    }
-
-    fn tell(&mut self, now: Duration, trainer: &mut Trainer) -> Option<Progress> {
-        let step = trainer.position().step;
-        let steps = trainer.steps();
-        let part = steps.div_ceil(CURVE_POINTS);
-        if now - self.told.0 < TELL_EVERY && step / part == self.told.1 / part {
-            return None;
-        }
-        let (time, since) = (now - self.told.0, step - self.told.1);
-        self.told = (now, step);
-        let metrics = trainer.take_recent()?;
-        let seconds_per_step = time.as_secs_f64() / since as f64;
-        let per_epoch = trainer.steps_per_epoch();
-        Some(Progress {
-            epoch: step.div_ceil(per_epoch),
-            epochs: steps.div_ceil(per_epoch),
-            step,
-            steps,
-            metrics,
-            samples_per_second: trainer.settings().batch as f64 / seconds_per_step.max(1e-9),
-            eta_seconds: seconds_per_step * (steps - step) as f64,
-        })
+/// The same for one process that works alone, and so never waits: every rank learns from `samples`.
+pub fn fit_alone(
+    trainer: &mut Trainer,
+    samples: &Arc<Samples>,
+    context: &mut Context<'_>,
+    saving: Option<&mut Saving>,
+) -> Result<Ending, Error> {
+    let mut group = Group::alone(trainer.shares.world(), trainer.contribution());
+    trainer.host(&mut group, |_| Ok(samples.clone()))?;
+    let work = std::pin::pin!(fit(trainer, &mut group, context, saving));
+    match work.poll(&mut task::Context::from_waker(task::Waker::noop())) {
+        task::Poll::Ready(outcome) => outcome,
+        task::Poll::Pending => unreachable!("a group of one waits for nobody"),
     }
 }

@@ -1,8 +1,10 @@
-//! Training: the loop, checkpoints, what a task's process does, and the events that tell of it.
+//! Training: the loop, the strategies, membership, checkpoints, what a process does, and the events
+//! that tell of it.
 //!
-//! [`perform`] is what a process does with its [`Orders`]. [`Trainer`] is one worker's training, a
-//! step at a time, and [`fit`] the loop around it. [`Event`] is what happened, [`Standing`] what
-//! that amounts to, [`Report`] what came out of it.
+//! [`serve`] is a process of a run from its first words to its last; it learns what to do from its
+//! [`Orders`]. [`Trainer`] is what it trains with, [`fit`] the loop, and a strategy takes training a move
+//! further. [`membership`] decides, purely, who trains. [`Event`] is what happened, [`Standing`] what that
+//! amounts to, [`Report`] what came out of it.
 
 mod card;
 mod checkpoint;
@@ -10,19 +12,30 @@ mod clock;
 mod context;
 mod describe;
 mod early_stop;
+mod epoch;
 mod error;
 mod event;
 mod event_log;
 mod fit;
+mod join;
+mod jury;
 mod measure;
+pub mod membership;
 mod memory;
-mod perform;
+pub mod message;
+mod orders;
+mod pace;
+mod process;
+mod pulse;
 mod report;
 mod roles;
 mod saver;
 mod schedule;
+mod servers;
 mod settings;
+mod shares;
 mod standing;
+mod strategy;
 mod tally;
 mod trainer;
 
@@ -30,17 +43,22 @@ pub use card::Origin;
 pub use checkpoint::{Checkpoints, Found, Position, Snapshot};
 pub use clock::Clock;
 pub use context::Context;
-pub use describe::{bytes, describe, describe_kind, duration};
+pub use describe::{bytes, describe, describe_kind, duration, of_all, processes};
 pub use error::Error;
-pub use event::{Epoch, Event, Kind, Metrics, Progress, Published, VERSION};
+pub use event::{Epoch, Event, Kind, Metrics, Progress, Published, VERSION, WorkerProgress};
 pub use event_log::{EventLog, read_events};
-pub use fit::{Ending, fit};
-pub use measure::{input, measure, session};
+pub use fit::{Ending, RankPlaces, Saving, fit, fit_alone};
+pub use join::Join;
+pub use jury::Jury;
+pub use measure::{input, measure};
 pub use memory::{evaluate_bytes, prepare_bytes, worker_bytes};
-pub use perform::{Orders, Performed, Surroundings, perform};
+pub use orders::{Orders, Performed, Surroundings};
+pub use process::{Station, serve};
+pub use pulse::Pulse;
 pub use report::{ModelReport, Report, Results};
 pub use roles::starting_point;
 pub use saver::Saver;
 pub use settings::Settings;
-pub use standing::{ModelStanding, Standing, State, TaskStanding};
+pub use shares::Shares;
+pub use standing::{Living, ModelStanding, Standing, State, TaskStanding};
 pub use trainer::{Material, Trainer};

@@ -1,24 +1,32 @@
-//! Measuring a network: loss and accuracy over samples, and whether the two fit at all.
+//! Measuring: loss and accuracy over samples, and whether a network and samples fit at all.
 
 use data::{Samples, View};
-use engine::{Cpu, Input, Program, Session};
-use model::{Graph, Model};
+use engine::{Cpu, Input, Outcome, Session, cross_entropy};
+use model::{Graph, Published, Verdict};
 
-use crate::Error;
 use crate::event::Metrics;
 use crate::tally::Tally;
+use crate::{Error, Jury};
 
-/// A session that answers with a model's weights, `batch` samples at a time.
-pub fn session(model: &Model, batch: usize, cpu: Cpu) -> Result<Session, Error> {
-    let mut session = Session::new(Program::inference(&model.graph, batch)?, cpu);
-    session.weights_mut().copy_from_slice(&model.weights);
-    Ok(session)
-}
-
-/// Loss and accuracy of a model over all samples. Bytes are scaled as the model's card says.
-pub fn measure(model: &Model, samples: &Samples, batch: usize, cpu: Cpu) -> Result<Metrics, Error> {
-    check_fit(&model.graph, samples)?;
-    evaluate(&mut session(model, batch, cpu)?, samples, model.card.input.scale, batch)
+/// Loss and accuracy over all samples, of a model or of an ensemble. Bytes are scaled as the card
+/// says. An ensemble is right where the class that won the vote is; its loss is that of the mean
+/// probabilities.
+pub fn measure(
+    published: &Published,
+    samples: &Samples,
+    batch: usize,
+    cpu: Cpu,
+) -> Result<Metrics, Error> {
+    let first = published.first();
+    check_fit(&first.graph, samples)?;
+    let mut jury = Jury::new(published, batch, cpu)?;
+    match published {
+        Published::One(_) => evaluate(jury.seat(0), samples, first.card.input.scale, batch),
+        Published::Many(_) => {
+            let ask = |x: View<'_>, labels: &[u32]| judge(&jury.ask(x, labels.len()), labels);
+            metrics(&count(samples, batch, (0, 1), ask))
+        }
+    }
 }
 
 /// The same for a session in the middle of its training.
@@ -28,14 +36,43 @@ pub(crate) fn evaluate(
     scale: f32,
     batch: usize,
 ) -> Result<Metrics, Error> {
+    let all = count(samples, batch, (0, 1), |x, labels| session.evaluate(input(x, scale), labels));
+    metrics(&all)
+}
+
+/// Sums what `outcome` finds of the values and labels of every `world`-th batch, from batch `rank` on:
+/// a rank's part of measuring together.
+pub(crate) fn count(
+    samples: &Samples,
+    batch: usize,
+    (rank, world): (usize, usize),
+    mut outcome: impl FnMut(View<'_>, &[u32]) -> Outcome,
+) -> Tally {
     let mut tally = Tally::default();
-    for start in (0..samples.len()).step_by(batch) {
+    for start in (rank * batch..samples.len()).step_by(world * batch) {
         let range = start..samples.len().min(start + batch);
-        let x = input(samples.rows(range.clone()), scale);
-        tally.count(&session.evaluate(x, &samples.y[range]));
+        tally.count(&outcome(samples.rows(range.clone()), &samples.y[range]));
     }
+    tally
+}
+
+/// Means that are numbers, or why there are none.
+pub(crate) fn metrics(tally: &Tally) -> Result<Metrics, Error> {
     let metrics = tally.metrics().ok_or_else(|| Error::Orders("there are no samples".into()))?;
     if metrics.loss.is_finite() { Ok(metrics) } else { Err(Error::NotANumber) }
+}
+
+/// How a verdict stands to the right answers.
+fn judge(verdict: &Verdict, labels: &[u32]) -> Outcome {
+    let mut outcome = Outcome { samples: labels.len() as u32, ..Outcome::default() };
+    let classes = verdict.probabilities.len() / labels.len().max(1);
+    for (sample, &label) in labels.iter().enumerate() {
+        let label = label as usize;
+        assert!(label < classes, "label {label} of {classes} classes");
+        outcome.loss += f64::from(cross_entropy(verdict.probabilities[sample * classes + label]));
+        outcome.correct += u32::from(verdict.classes[sample] == label);
+    }
+    outcome
 }
 
 /// Samples as the engine takes them: bytes are scaled, floats are taken as they are.
@@ -48,20 +85,23 @@ pub fn input(x: View<'_>, scale: f32) -> Input<'_> {
 
 /// Whether a network takes these samples and knows their classes.
 pub(crate) fn check_fit(graph: &Graph, samples: &Samples) -> Result<(), Error> {
-    if graph.input_shape() != samples.shape {
+    check_shape(graph, &samples.shape, samples.classes)
+}
+
+/// Whether a network takes samples of a shape and knows so many classes.
+pub(crate) fn check_shape(graph: &Graph, shape: &[usize], classes: usize) -> Result<(), Error> {
+    if graph.input_shape() != shape {
         return Err(Error::Orders(format!(
-            "the network takes samples of shape {:?}, and the data has {:?}; \
+            "the network takes samples of shape {:?}, and the data has {shape:?}; \
              choose data or a network of one shape",
             graph.input_shape(),
-            samples.shape
         )));
     }
     let outputs = graph.output_shape();
-    if outputs.len() != 1 || outputs[0] < samples.classes {
+    if outputs.len() != 1 || outputs[0] < classes {
         return Err(Error::Orders(format!(
-            "the network answers with {outputs:?} numbers, and the data has {} classes; \
-             give its last layer {} units",
-            samples.classes, samples.classes
+            "the network answers with {outputs:?} numbers, and the data has {classes} classes; \
+             give its last layer {classes} units",
         )));
     }
     Ok(())

@@ -3,7 +3,7 @@
 use data::{Batches, Facts};
 use engine::Program;
 use model::Network;
-use spec::{Evaluate, Split, Train};
+use spec::{Combine, Evaluate, Split, Strategy, Train};
 
 use crate::{Error, Settings};
 
@@ -15,8 +15,8 @@ pub fn prepare_bytes(facts: &Facts) -> u64 {
     PROCESS + facts.memory(facts.train + facts.validation + facts.test)
 }
 
-/// What a worker needs: its program, the optimizer's slots, its samples, batches on their way, and
-/// checkpoints being written.
+/// What a worker needs: its program, the optimizer's slots, its samples, batches on their way,
+/// checkpoints being written, and what it exchanges with others.
 pub fn worker_bytes(train: &Train, network: &Network, facts: &Facts) -> Result<u64, Error> {
     let settings = Settings::of(train, network, 0);
     let program = Program::training(&network.graph, settings.loss, settings.batch)?;
@@ -26,10 +26,24 @@ pub fn worker_bytes(train: &Train, network: &Network, facts: &Facts) -> Result<u
     let best = if train.early_stop.is_some_and(|rule| rule.restore_best) { arena } else { 0 };
     // One snapshot is being taken, one waits, one is being written, as numbers and as bytes.
     let snapshots = 4 * (arena + slots + best);
-    let shard = facts.train.div_ceil(train.workers);
+    let shard = facts.assign.largest_shard(facts.train, train.workers);
     let samples = facts.memory(shard + facts.validation);
     let batches = Batches::memory(shard, facts.row_bytes(), settings.batch);
-    Ok(PROCESS + program.memory().total() as u64 + slots + best + snapshots + samples + batches)
+    let own = program.memory().total() as u64 + slots + best + snapshots;
+    Ok(PROCESS + own + samples + batches + exchange_bytes(train, arena, slots))
+}
+
+/// What working with others takes: what a worker puts up for them and what comes back, and what
+/// momentum over rounds keeps.
+fn exchange_bytes(train: &Train, arena: u64, slots: u64) -> u64 {
+    match &train.strategy {
+        Strategy::AllReduce | Strategy::ParameterServer(_) if train.workers > 1 => 2 * arena,
+        Strategy::Average(average) if train.workers > 1 && average.combine == Combine::Mean => {
+            let outer = if average.outer.is_some() { 2 * arena } else { 0 };
+            2 * (arena + slots) + outer
+        }
+        _ => 0,
+    }
 }
 
 /// What measuring a model needs: its program and the samples.

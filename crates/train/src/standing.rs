@@ -50,6 +50,8 @@ pub struct Standing {
     pub models: BTreeMap<String, ModelStanding>,
     /// The task that published a model last.
     pub newest_model: Option<String>,
+    /// The number that the next process gets.
+    pub processes: u32,
     /// Milliseconds in which a driver was at work, all drivers together.
     pub active_ms: u64,
     /// When the last event was written.
@@ -63,12 +65,37 @@ pub struct TaskStanding {
     pub state: State,
     /// Why it failed.
     pub reason: Option<String>,
-    /// How many processes have been started for it.
-    pub processes: u32,
+    /// The processes that were started for it and, as far as is known, live.
+    pub living: BTreeMap<u32, Living>,
+    /// The newest group of its processes.
+    pub generation: u64,
+    /// How many processes it lost and went on without.
+    pub faults: u64,
+    /// What its processes sent to each other.
+    pub bytes_sent: u64,
+    /// The share of their time that its processes waited for each other.
+    pub waiting_share: f64,
+    /// Samples that one of them trains on in a second of computing; 0 where it is not known.
+    pub computing_speed: f64,
+    /// What they exchanged numbers through; empty where it is not known.
+    pub link: String,
+    /// The ranks that each process of the newest group hosts.
+    pub hosts: BTreeMap<u32, Vec<usize>>,
     /// The latest progress.
     pub progress: Option<Progress>,
     /// The most memory a process of it held.
     pub peak_rss_bytes: u64,
+}
+
+/// A process that was started and has not been heard to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Living {
+    /// Its process id.
+    pub pid: u32,
+    /// When it started, as the system counts.
+    pub ticks: Option<u64>,
+    /// Whether it is a server of parameters.
+    pub serves: bool,
 }
 
 /// What has come of training a model.
@@ -107,6 +134,17 @@ impl Standing {
         }
     }
 
+    /// Up to which epoch the results of a task are known.
+    pub fn epochs_told(&self, task: &str) -> u64 {
+        let epochs = self.models.get(task).map(|model| &model.epochs);
+        epochs.and_then(|epochs| epochs.last()).map_or(0, |epoch| epoch.epoch)
+    }
+
+    /// Whether an epoch's result is known already.
+    pub fn knows(&self, task: &str, epoch: &Epoch) -> bool {
+        self.models.get(task).is_some_and(|model| model.epochs.contains(epoch))
+    }
+
     /// How long drivers have been at work.
     pub fn seconds(&self) -> f64 {
         self.active_ms as f64 / 1000.0
@@ -138,18 +176,46 @@ impl Standing {
     fn take_task(&mut self, id: &str, kind: &Kind) {
         let task = self.tasks.entry(id.to_owned()).or_default();
         match kind {
-            Kind::TaskStarted { process, .. } => {
+            Kind::TaskStarted { process, pid, ticks, serves, .. } => {
                 task.state = State::Running;
-                task.processes = process + 1;
+                task.living.insert(*process, Living { pid: *pid, ticks: *ticks, serves: *serves });
+                self.processes = self.processes.max(process + 1);
+            }
+            Kind::Formed { generation, processes, ranks, .. } => {
+                task.generation = *generation;
+                task.hosts = processes.iter().copied().zip(ranks.iter().cloned()).collect();
+            }
+            Kind::ProcessLost { process, .. } => {
+                task.living.remove(process);
+                task.faults += 1;
+            }
+            Kind::ProcessLeft { process } => {
+                task.living.remove(process);
             }
             Kind::Progress(progress) => task.progress = Some(progress.clone()),
-            Kind::TaskDone { peak_rss_bytes, .. } => {
+            Kind::TaskDone {
+                peak_rss_bytes,
+                bytes_sent,
+                waiting_share,
+                computing_speed,
+                link,
+                ..
+            } => {
                 task.state = State::Done;
+                task.living.clear();
                 task.peak_rss_bytes = task.peak_rss_bytes.max(*peak_rss_bytes);
+                task.bytes_sent += bytes_sent;
+                task.waiting_share = *waiting_share;
+                task.computing_speed = *computing_speed;
+                task.link = link.clone();
             }
-            Kind::TaskStopped { .. } => task.state = State::Stopped,
+            Kind::TaskStopped { .. } => {
+                task.state = State::Stopped;
+                task.living.clear();
+            }
             Kind::TaskFailed { reason } => {
                 task.state = State::Failed;
+                task.living.clear();
                 task.reason = Some(reason.clone());
             }
             _ => {}
@@ -216,12 +282,26 @@ mod tests {
 
     #[test]
     fn time_without_a_driver_does_not_count_and_undone_tasks_wait_again() {
-        let done = Kind::TaskDone { seconds: 1.0, peak_rss_bytes: 5 };
+        let done = Kind::TaskDone {
+            seconds: 1.0,
+            peak_rss_bytes: 5,
+            bytes_sent: 0,
+            waiting_share: 0.0,
+            computing_speed: 0.0,
+            link: String::new(),
+        };
+        let started_task = |process| Kind::TaskStarted {
+            process,
+            pid: 1,
+            ticks: None,
+            serves: false,
+            adopted: false,
+        };
         let mut standing = Standing::of(&[
             started(1_000, false),
-            event(1_000, Some("prepare"), Kind::TaskStarted { process: 0, pid: 1 }),
+            event(1_000, Some("prepare"), started_task(0)),
             event(2_000, Some("prepare"), done),
-            event(2_500, Some("train"), Kind::TaskStarted { process: 0, pid: 2 }),
+            event(2_500, Some("train"), started_task(1)),
             event(3_000, Some("train"), Kind::TaskStopped { saved: true }),
             event(3_000, None, Kind::RunStopped { reason: "asked to".into() }),
         ]);

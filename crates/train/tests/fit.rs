@@ -2,6 +2,7 @@
 //! asked, and going on to the same bits.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ use engine::{Cpu, Isa};
 use spec::{Length, Train};
 use store::Store;
 use train::{
-    Checkpoints, Clock, Context, Ending, Kind, Material, Origin, Saver, Settings, Snapshot,
-    Trainer, fit,
+    Checkpoints, Clock, Context, Ending, Kind, Material, Origin, Pulse, Saver, Saving, Settings,
+    Snapshot, Trainer, fit_alone,
 };
 
 const STEPS: u64 = 40;
@@ -20,28 +21,36 @@ fn trainer(train: impl FnOnce(&mut Train)) -> Trainer {
     let model = spec::Model::parse("mnist-mlp").unwrap();
     let mut settings = Train { batch: 8, length: Length::Steps(STEPS), ..Train::new(model) };
     train(&mut settings);
-    let samples = Samples::synthetic(&[28, 28, 1], 10, 100, 1);
+    let samples = samples();
     let network = model::network(&settings.model, &samples.shape, samples.classes).unwrap();
     let settings = Settings::of(&settings, &network, 3);
-    let validation = Some(Samples::synthetic(&[28, 28, 1], 10, 20, 2));
-    let material = Material { network, samples, validation, weights: None };
+    let validation = Some(Arc::new(Samples::synthetic(&[28, 28, 1], 10, 20, 2)));
+    let one = Material::of_one(network, &samples, Origin::default());
+    let material = Material { validation, ..one };
     Trainer::new(material, settings, Cpu::new(1, Isa::detect())).unwrap()
+}
+
+fn samples() -> Samples {
+    Samples::synthetic(&[28, 28, 1], 10, 100, 1)
 }
 
 /// Runs the loop; `told` sees every event and may move the clock or ask to stop.
 fn run(
     trainer: &mut Trainer,
-    saver: Option<(Saver, Duration)>,
+    saving: Option<&mut Saving>,
     mut told: impl FnMut(&Kind, &Clock, &AtomicBool),
 ) -> Result<Ending, train::Error> {
     let (clock, stop) = (Clock::manual(), AtomicBool::new(false));
     let mut voice = |kind: Kind| told(&kind, &clock, &stop);
-    fit(trainer, &mut Context { clock: &clock, stop: &stop, voice: &mut voice }, saver)
+    let (asked, pulse) = (|| stop.load(Ordering::Relaxed), Pulse::default());
+    let log = |_: &str| {};
+    let mut context =
+        Context { clock: &clock, stop: &asked, pulse: &pulse, log: &log, voice: &mut voice };
+    fit_alone(trainer, &Arc::new(samples()), &mut context, saving)
 }
 
 fn weights(trainer: &Trainer) -> Vec<f32> {
-    let data = model::DataFacts::default();
-    trainer.model(Origin { name: "test".into(), data, labels: vec![] }).weights
+    trainer.model().weights
 }
 
 #[test]
@@ -59,9 +68,10 @@ fn a_loop_that_is_asked_to_leave_goes_on_elsewhere_to_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let checkpoints = || Checkpoints::new(Store::local(folder.path()).unwrap(), "w".into(), 3);
     let mut first = trainer(|_| {});
-    let saver = Saver::new(checkpoints());
+    let mut saving =
+        Saving { saver: Saver::new(checkpoints()), every: Duration::from_secs(10), ranks: None };
     let mut steps = vec![];
-    let ending = run(&mut first, Some((saver, Duration::from_secs(10))), |kind, _, stop| {
+    let ending = run(&mut first, Some(&mut saving), |kind, _, stop| {
         match kind {
             // Progress is told after every step here, the first of which is step 1.
             Kind::Progress(progress) if progress.step == 20 => stop.store(true, Ordering::Relaxed),
@@ -69,8 +79,10 @@ fn a_loop_that_is_asked_to_leave_goes_on_elsewhere_to_the_same_bits() {
             _ => {}
         }
     });
-    assert_eq!(ending.unwrap(), Ending::Stopped);
-    assert_eq!(steps, [13, 21]);
+    assert_eq!(ending.unwrap(), Ending::Left);
+    saving.saver.save(first.snapshot());
+    steps.extend(saving.saver.flush().unwrap());
+    assert_eq!(steps, [13, 20]);
 
     let found = checkpoints().newest().unwrap();
     assert!(found.damaged.is_empty());
@@ -92,17 +104,19 @@ fn checkpoints_come_when_they_are_due() {
     let folder = tempfile::tempdir().unwrap();
     let checkpoints = Checkpoints::new(Store::local(folder.path()).unwrap(), "w".into(), 100);
     let mut trainer = trainer(|_| {});
-    let saver = Some((Saver::new(checkpoints), Duration::from_secs(10)));
+    let mut saving =
+        Saving { saver: Saver::new(checkpoints), every: Duration::from_secs(10), ranks: None };
     let mut steps = vec![];
-    run(&mut trainer, saver, |kind, clock, _| match kind {
+    run(&mut trainer, Some(&mut saving), |kind, clock, _| match kind {
         Kind::Progress(_) => clock.advance(Duration::from_secs(3)),
         Kind::Checkpoint { step } => steps.push(*step),
         _ => {}
     })
     .unwrap();
-    // Three seconds pass after each step: a checkpoint is due four steps after the last one, and at
-    // the end of each epoch of 13 steps and of training.
-    assert_eq!(steps, [5, 9, 13, 17, 21, 25, 26, 30, 34, 38, 39, 40]);
+    steps.extend(saving.saver.flush().unwrap());
+    // Three seconds pass after each step: a checkpoint is due four steps after the first, and at the
+    // end of each epoch of 13 steps, just after progress was told; then one more step passes.
+    assert_eq!(steps, [5, 9, 13, 18, 22, 26, 31, 35, 39, 40]);
 }
 
 #[test]
@@ -119,7 +133,7 @@ fn weights_that_leave_the_numbers_are_an_error_wherever_it_shows() {
     let mut trainer = trainer(|train| {
         train.length = Length::Steps(1);
         train.optimizer = Some(spec::Optimizer::Sgd(spec::Sgd::default()));
-        train.learning_rate = Some(f32::MAX);
+        train.learning_rate = Some(f32::MAX.into());
     });
     let error = run(&mut trainer, None, |_, _, _| {}).unwrap_err().to_string();
     assert!(error.contains("diverged") && error.contains("learning_rate"), "{error}");
@@ -133,7 +147,7 @@ fn data_of_another_shape_is_refused() {
     let network = model::network(&settings.model, &samples.shape, samples.classes).unwrap();
     let settings = Settings::of(&settings, &network, 3);
     let samples = Samples::synthetic(&[14, 14, 1], 10, 100, 1);
-    let material = Material { network, samples, validation: None, weights: None };
+    let material = Material::of_one(network, &samples, Origin::default());
     let refused = Trainer::new(material, settings, Cpu::new(1, Isa::detect()));
     let error = refused.err().unwrap().to_string();
     assert!(error.contains("[28, 28, 1]") && error.contains("[14, 14, 1]"), "{error}");

@@ -21,6 +21,10 @@ pub(super) fn help() -> Result<Page> {
     for verb in verbs(&overview) {
         let answer = ask(&binary, &[verb])?;
         write!(text, "\n## trainyard {verb}\n\n```text\n{answer}\n```\n")?;
+        for below in verbs(&answer) {
+            let answer = ask(&binary, &[verb, below])?;
+            write!(text, "\n### trainyard {verb} {below}\n\n```text\n{answer}\n```\n")?;
+        }
     }
     Ok(Page { path: "docs/reference/cli.md", text })
 }

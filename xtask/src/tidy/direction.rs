@@ -16,7 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine", &["model", "random", "spec"]),
     ("train", &["collective", "data", "engine", "model", "plan", "random", "spec", "store"]),
     ("serve", &["engine", "model", "spec", "store"]),
-    ("exec", &["plan", "spec", "store", "train"]),
+    ("exec", &["collective", "plan", "spec", "store", "train"]),
     ("cli", ALL),
     ("xtask", &["spec"]),
 ];

@@ -1,6 +1,6 @@
 //! `trainyard copy`: S0's copier. Every sample in every file.
 
-use data::Assign;
+use spec::Assign;
 
 use super::split::{Shards, write};
 use crate::env::Env;

@@ -10,13 +10,13 @@ use crate::{find, output};
 
 /// Measure a model's loss and accuracy
 ///
-/// On the test split where the data has one, otherwise on all of it.
+/// On the test split where the data has one, otherwise on all of it. An ensemble is measured by its votes.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trainyard evaluate --modelpath final.safetensors --data mnist-sample
   trainyard evaluate --modelpath mnist-sample --data d/0.npz --json")]
 pub(crate) struct Args {
-    /// A model file, or a run
+    /// A model file, an ensemble's folder, or a run
     #[arg(long, value_name = "MODEL")]
     modelpath: String,
     /// A built-in dataset, an npz file or a path
@@ -39,10 +39,10 @@ struct Measured {
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
-    let (path, model) = find::model(&args.modelpath, env)?;
+    let (path, published) = find::model(&args.modelpath, env)?;
     let samples = find::test_samples(find::dataset(&args.data, 0, env)?);
     let cpu = Cpu::new(env.threads, env.isa());
-    let metrics = train::measure(&model, &samples, args.batch as usize, cpu)?;
+    let metrics = train::measure(&published, &samples, args.batch as usize, cpu)?;
     if args.json {
         let model = path.display().to_string();
         return output::json(&Measured { model, samples: samples.len(), metrics });

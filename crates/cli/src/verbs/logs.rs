@@ -29,9 +29,10 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         return Err(anyhow!("{} has no task `{wanted}`; it has {known}", run.id())).or_usage();
     }
     for id in ids.iter().filter(|id| args.task.as_deref().is_none_or(|wanted| wanted == **id)) {
-        let logs = (0..).map(|process| run.log(id, process)).take_while(|path| path.exists());
-        for (process, path) in logs.enumerate() {
-            if args.task.is_none() || process > 0 {
+        let logs = run.logs_of(id);
+        let several = args.task.is_none() || logs.len() > 1;
+        for (process, path) in logs {
+            if several {
                 output::print(&format!("==> {id}, process {process}"));
             }
             output::print(&read(path)?);

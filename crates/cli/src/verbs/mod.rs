@@ -2,11 +2,13 @@
 
 pub(crate) mod aggregate;
 pub(crate) mod bench;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod copy;
 pub(crate) mod evaluate;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod join;
 pub(crate) mod logs;
 pub(crate) mod ls;
 pub(crate) mod plan;
@@ -16,5 +18,5 @@ pub(crate) mod run;
 pub(crate) mod split;
 pub(crate) mod status;
 pub(crate) mod stop;
-pub(crate) mod task;
 pub(crate) mod train;
+pub(crate) mod worker;

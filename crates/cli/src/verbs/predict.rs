@@ -1,8 +1,10 @@
-//! `trainyard predict`: a model's answers.
+//! `trainyard predict`: the answers of a model or an ensemble.
 
 use anyhow::anyhow;
 use engine::Cpu;
+use model::{Published, Verdict};
 use serde::Serialize;
+use train::Jury;
 
 use crate::env::Env;
 use crate::failure::{Failure, OrUsage};
@@ -15,54 +17,79 @@ const BATCH: usize = 100;
 ///
 /// Inputs are npz files with `x`, or idx files of images. Bytes are scaled as in training; floats are taken
 /// as they are. Without --json, each sample's most probable class and
-/// its probability.
+/// its probability. Of an ensemble, the class that most of its models vote for, the mean of their
+/// probabilities, and the votes.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trainyard predict final.safetensors d/0.npz
   trainyard predict mnist-sample x.npz --json")]
 pub(crate) struct Args {
-    /// A model file, or a run
+    /// A model file, an ensemble's folder, or a run
     model: String,
     /// Files of samples
     #[arg(required = true)]
     inputs: Vec<std::path::PathBuf>,
-    /// Print {"predictions": [[…]]}, in input order
+    /// Print {"predictions": [[…]]}, in input order; of an ensemble also its "votes" and "classes"
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Serialize)]
-struct Answer {
-    predictions: Vec<Vec<f32>>,
+struct Answer<'a> {
+    predictions: Vec<&'a [f32]>,
+    #[serde(flatten)]
+    ballot: Option<Ballot<'a>>,
+}
+
+/// What only an ensemble has: how many members voted for each class, and which class won.
+#[derive(Serialize)]
+struct Ballot<'a> {
+    votes: Vec<&'a [u32]>,
+    classes: &'a [usize],
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
-    let (_, model) = find::model(&args.model, env)?;
-    let mut session = train::session(&model, BATCH, Cpu::new(env.threads, env.isa()))?;
-    let width: usize = model.graph.output_shape().iter().product();
-    let mut predictions: Vec<Vec<f32>> = vec![];
-    for path in &args.inputs {
-        let inputs = data::inputs(path, model.graph.input_shape()).or_usage()?;
-        for start in (0..inputs.len()).step_by(BATCH) {
-            let range = start..inputs.len().min(start + BATCH);
-            let n = range.len();
-            let x = train::input(inputs.rows(range), model.card.input.scale);
-            let answers = session.predict(x, n);
-            predictions.extend(answers.chunks_exact(width).map(<[f32]>::to_vec));
-        }
-    }
+    let (_, published) = find::model(&args.model, env)?;
+    let verdict = ask(&published, args, env)?;
+    let graph = &published.first().graph;
+    let width: usize = graph.output_shape().iter().product();
+    let predictions: Vec<&[f32]> = verdict.probabilities.chunks_exact(width).collect();
+    let votes: Vec<&[u32]> = verdict.votes.chunks_exact(width).collect();
     if let Some(row) = predictions.iter().position(|row| row.iter().any(|p| !p.is_finite())) {
         return Err(anyhow!("the model's answer to sample {row} is not a number").into());
     }
+    let is_ensemble = matches!(published, Published::Many(_));
     if args.json {
-        return output::json(&Answer { predictions });
+        let ballot = is_ensemble.then_some(Ballot { votes, classes: &verdict.classes });
+        return output::json(&Answer { predictions, ballot });
     }
-    for (number, row) in predictions.iter().enumerate() {
-        let best =
-            (0..row.len()).reduce(|best, class| if row[class] > row[best] { class } else { best });
-        let class = best.unwrap_or(0);
-        let label = model.card.labels.get(class).cloned().unwrap_or_else(|| class.to_string());
-        output::print(&format!("{number}: {label} ({:.4})", row[class]));
+    let (labels, members) = (&published.first().card.labels, published.members().len());
+    for (number, &class) in verdict.classes.iter().enumerate() {
+        let label = labels.get(class).cloned().unwrap_or_else(|| class.to_string());
+        let probability = predictions[number][class];
+        let votes = match is_ensemble {
+            true => format!(", {} of {members} votes", votes[number][class]),
+            false => String::new(),
+        };
+        output::print(&format!("{number}: {label} ({probability:.4}{votes})"));
     }
     Ok(())
+}
+
+/// The answers to all inputs, one after another.
+fn ask(published: &Published, args: &Args, env: &Env) -> Result<Verdict, Failure> {
+    let mut jury = Jury::new(published, BATCH, Cpu::new(env.threads, env.isa()))?;
+    let mut all = Verdict::default();
+    for path in &args.inputs {
+        let inputs = data::inputs(path, published.first().graph.input_shape()).or_usage()?;
+        for start in (0..inputs.len()).step_by(BATCH) {
+            let range = start..inputs.len().min(start + BATCH);
+            let Verdict { classes, probabilities, votes } =
+                jury.ask(inputs.rows(range.clone()), range.len());
+            all.classes.extend(classes);
+            all.probabilities.extend(probabilities);
+            all.votes.extend(votes);
+        }
+    }
+    Ok(all)
 }

@@ -23,8 +23,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let (run, standing) = find::run(&args.run, env)?;
     let state = find::true_state(&run, &standing);
     let path = crate::env::absolute(&run.path)?;
-    let workers = find::plan(&run)?.workers();
-    let mut report = Report::of(&run.id(), &path, &standing, workers);
+    let mut report = Report::of(&run.id(), &path, &standing, &find::plan(&run)?);
     report.state = state;
     report.reason = find::true_reason(&standing, state);
     if args.json {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use data::Assign;
+use spec::Assign;
 
 use crate::env::Env;
 use crate::failure::{Failure, OrUsage};

@@ -1,14 +1,16 @@
 //! `trainyard status`: where a run stands.
 
-use plan::Plan;
+use plan::{Plan, Task};
 use serde::Serialize;
-use train::{State, duration};
+use train::{State, TaskStanding, duration, of_all};
 
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::{find, output};
 
 /// Say where a run stands, task by task
+///
+/// Of a task that several processes work on, each is listed with the ranks it hosts.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trainyard status mnist-sample
@@ -35,8 +37,21 @@ struct TaskStatus {
     id: String,
     state: State,
     reason: Option<String>,
-    processes: u32,
+    processes: Vec<ProcessStatus>,
+    faults_survived: u64,
     progress: Option<train::Progress>,
+}
+
+/// A process that works on a task now.
+#[derive(Serialize)]
+struct ProcessStatus {
+    process: u32,
+    pid: u32,
+    /// Whether it is a server of parameters, which hosts no ranks.
+    serves: bool,
+    ranks: Vec<usize>,
+    /// How far it had come when progress was last told.
+    step: Option<u64>,
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
@@ -45,14 +60,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let plan: Plan = find::plan(&run)?;
     let tasks = plan.tasks.iter().map(|task| {
         let stands = standing.tasks.get(&task.id).cloned().unwrap_or_default();
-        let gone = stands.state == State::Running && state != State::Running;
-        TaskStatus {
-            id: task.id.clone(),
-            state: if gone { State::Stopped } else { stands.state },
-            reason: stands.reason,
-            processes: stands.processes,
-            progress: stands.progress,
-        }
+        task_status(task, stands, state)
     });
     let status = Status {
         run: run.id(),
@@ -73,17 +81,58 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     ));
     let rows: Vec<_> = status.tasks.iter().map(row).collect();
     output::print(&output::table(&rows));
+    for task in status.tasks.iter().filter(|task| task.processes.len() > 1) {
+        let rows: Vec<_> = task.processes.iter().map(process_row).collect();
+        output::print(&format!("\nprocesses of {}\n{}", task.id, output::table(&rows)));
+    }
     Ok(())
+}
+
+/// `run` is the run's true state: of one whose driver is gone, no task runs.
+fn task_status(task: &Task, stands: TaskStanding, run: State) -> TaskStatus {
+    let gone = stands.state == State::Running && run != State::Running;
+    let step = |process: u32| {
+        let workers = &stands.progress.as_ref()?.workers;
+        workers.iter().find(|worker| worker.process == process).map(|worker| worker.step)
+    };
+    let living = stands.living.iter().filter(|_| !gone);
+    let processes = living.map(|(&process, living)| ProcessStatus {
+        process,
+        pid: living.pid,
+        serves: living.serves,
+        ranks: stands.hosts.get(&process).cloned().unwrap_or_default(),
+        step: step(process),
+    });
+    TaskStatus {
+        id: task.id.clone(),
+        state: if gone { State::Stopped } else { stands.state },
+        processes: processes.collect(),
+        reason: stands.reason,
+        faults_survived: stands.faults,
+        progress: stands.progress,
+    }
 }
 
 fn row(task: &TaskStatus) -> Vec<String> {
     let detail = match (&task.reason, &task.progress, task.state) {
         (Some(reason), ..) => reason.clone(),
         (None, Some(p), State::Running | State::Stopped) => format!(
-            "epoch {}/{}, step {}/{}, loss {:.4}, accuracy {:.4}",
-            p.epoch, p.epochs, p.step, p.steps, p.metrics.loss, p.metrics.accuracy
+            "epoch {}, step {}, loss {:.4}, accuracy {:.4}",
+            of_all(p.epoch, p.epochs),
+            of_all(p.step, p.steps),
+            p.metrics.loss,
+            p.metrics.accuracy
         ),
         _ => String::new(),
     };
     vec![format!("  {}", task.id), task.state.as_str().to_owned(), detail]
+}
+
+fn process_row(process: &ProcessStatus) -> Vec<String> {
+    let ranks = match process.serves {
+        true => "server".into(),
+        false => output::ranks(&process.ranks),
+    };
+    let step = process.step.map_or(String::new(), |step| format!("step {step}"));
+    vec![format!("  {}", process.process), format!("pid {}", process.pid), ranks, step]
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Cpu;
 use model::{DataFacts, Model};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use spec::{Length, Train};
-use train::{Clock, Context, Ending, Event, Material, Origin, Settings, Trainer, fit};
+use train::{Clock, Context, Ending, Event, Material, Origin, Pulse, Settings, Trainer, fit_alone};
 
 use crate::env::Env;
 use crate::failure::{Failure, OrUsage};
@@ -56,13 +56,15 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let samples = dataset.train;
     let (network, weights) = train::starting_point(&train.model, &samples.shape, samples.classes)?;
     let settings = Settings::of(&train, &network, args.seed);
-    let facts = DataFacts {
+    let data = DataFacts {
         name: args.data.clone(),
         sha256: samples.sha256(),
         samples: BTreeMap::from([("train".to_owned(), samples.len() as u64)]),
     };
     let cpu = Cpu::new(args.threads.map_or(env.threads, usize::from), env.isa());
-    let material = Material { network, samples, validation: dataset.validation, weights };
+    let origin = Origin { name: stem(&args.savemodel), data, labels: dataset.labels };
+    let validation = dataset.validation.map(Arc::new);
+    let material = Material { validation, weights, ..Material::of_one(network, &samples, origin) };
     let mut trainer = Trainer::new(material, settings, cpu)?;
 
     let stop = Arc::new(AtomicBool::new(false));
@@ -75,15 +77,17 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         let task = Some("train".to_owned());
         view.show(&Event { v: train::VERSION, seq: 0, ms: clock.unix_ms(), task, kind });
     };
-    let mut context = Context { clock: &clock, stop: &stop, voice: &mut emit };
-    let ending = fit(&mut trainer, &mut context, None);
+    let (stop, pulse) = (|| stop.load(Ordering::Relaxed), Pulse::default());
+    let log = output::talk;
+    let mut context =
+        Context { clock: &clock, stop: &stop, pulse: &pulse, log: &log, voice: &mut emit };
+    let ending = fit_alone(&mut trainer, &Arc::new(samples), &mut context, None);
     view.close();
-    if ending? == Ending::Stopped {
+    if ending? == Ending::Left {
         output::talk("stopped; nothing was saved");
         return Err(Failure::Interrupted);
     }
-    let model =
-        trainer.model(Origin { name: stem(&args.savemodel), data: facts, labels: dataset.labels });
+    let model = trainer.model();
     model.save(&args.savemodel)?;
     output::print(&format!("{}  {}", args.savemodel.display(), model.card.weights_sha256));
     Ok(())

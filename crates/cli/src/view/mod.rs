@@ -3,6 +3,7 @@
 
 mod bars;
 mod plain;
+mod workers;
 
 use train::Event;
 

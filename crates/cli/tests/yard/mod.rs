@@ -17,6 +17,30 @@ pub struct Yard {
     folder: tempfile::TempDir,
 }
 
+/// A process in the background, ended with the test.
+pub struct Running(Child);
+
+impl std::ops::Deref for Running {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Running {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A small job that takes well under a second: the MLP on the built-in sample.
 pub const SMALL: &str = "\
 name: small
@@ -82,9 +106,10 @@ impl Yard {
     }
 
     /// Starts in the background, quietly.
-    pub fn start(&self, args: &[&str]) -> Child {
+    pub fn start(&self, args: &[&str]) -> Running {
         let mut command = self.command(args);
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts")
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        Running(command.spawn().expect("the binary starts"))
     }
 
     /// The run that was made last, if any.
@@ -116,6 +141,12 @@ impl Yard {
         }
         panic!("it never happened that {what}");
     }
+}
+
+/// Sends a signal, such as `-KILL`, to a process.
+pub fn signal(pid: u32, signal: &str) {
+    let done = Command::new("kill").args([signal, &pid.to_string()]).output();
+    assert!(done.is_ok(), "the machine has no `kill`");
 }
 
 /// A folder of real datasets beside the checkout, if it is there.

@@ -1,7 +1,8 @@
-//! Models from outside: their files, their means, and layers that lie.
+//! Models from outside: their files, their means, their ensembles, and layers that lie.
 
 mod average;
 mod damaged;
+mod ensemble;
 mod files;
 mod lying;
 

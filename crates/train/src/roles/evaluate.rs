@@ -1,12 +1,12 @@
-//! Measures a model on samples it was not trained on.
+//! Measures a model, or an ensemble, on samples it was not trained on.
 
 use data::Manifest;
-use model::Model;
+use model::Published;
 use spec::Evaluate;
 
 use crate::context::Context;
 use crate::event::Kind;
-use crate::perform::{Orders, Performed};
+use crate::orders::{Orders, Performed};
 use crate::{Error, measure};
 
 /// `trained_by` and `data` are the tasks that made the model and the data.
@@ -17,9 +17,9 @@ pub(crate) fn evaluate(
     context: &mut Context<'_>,
 ) -> Result<Performed, Error> {
     let run = orders.run_dir();
-    let model = Model::load(&run.model(trained_by).join(model::FILE_NAME))?;
+    let published = Published::open(&run.model(trained_by))?;
     let samples = Manifest::open(&run.data(data))?.split(how.split)?;
-    let metrics = measure(&model, &samples, how.batch, orders.cpu())?;
+    let metrics = measure(&published, &samples, how.batch, orders.cpu())?;
     context.emit(Kind::Evaluated {
         model: trained_by.to_owned(),
         split: how.split.as_str().to_owned(),

@@ -7,4 +7,4 @@ mod worker;
 pub(crate) use evaluate::evaluate;
 pub(crate) use prepare::prepare;
 pub use worker::starting_point;
-pub(crate) use worker::worker;
+pub(crate) use worker::{Worker, server_rules};

@@ -8,7 +8,7 @@ use spec::Prepare;
 use crate::Error;
 use crate::context::Context;
 use crate::event::Kind;
-use crate::perform::{Orders, Performed};
+use crate::orders::{Orders, Performed};
 
 /// How often a download is told of.
 const TELL_EVERY: Duration = Duration::from_secs(1);

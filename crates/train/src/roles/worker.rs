@@ -1,85 +1,232 @@
-//! Trains a network on a shard, from the newest checkpoint if there is one, and publishes it.
+//! What a process that trains has open: the data, the model, its checkpoints; and how it publishes.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use data::Manifest;
-use model::{DataFacts, Model, Network};
-use spec::{Split, Train};
+use collective::Group;
+use data::{Manifest, Samples};
+use model::{DataFacts, Ensemble, Model, Network};
+use spec::{Assign, ParameterServer, Split, Strategy, Train};
 use store::Store;
 
 use crate::checkpoint::Found;
 use crate::context::Context;
 use crate::event::{Kind, Published};
-use crate::perform::{Orders, Performed};
-use crate::{Checkpoints, Ending, Error, Material, Origin, Saver, Settings, Trainer, fit};
+use crate::fit::{RankPlaces, Saving};
+use crate::message::Mark;
+use crate::orders::Orders;
+use crate::schedule::rate;
+use crate::servers::Rules;
+use crate::settings::turns;
+use crate::{Checkpoints, Error, Material, Origin, Saver, Settings, Shares, Station, Trainer};
 
-pub(crate) fn worker(
-    orders: &Orders,
-    train: &Train,
-    data: &str,
-    context: &mut Context<'_>,
-) -> Result<Performed, Error> {
-    let run = orders.run_dir();
-    let manifest = Manifest::open(&run.data(data))?;
-    let samples = manifest.shard(0)?;
-    let (network, weights) = starting_point(&train.model, &samples.shape, samples.classes)?;
-    let settings = Settings::of(train, &network, orders.task.seed);
-    let validation = match manifest.validation {
-        Some(_) => Some(manifest.split(Split::Validation)?),
-        None => None,
-    };
-    let mut trainer =
-        Trainer::new(Material { network, samples, validation, weights }, settings, orders.cpu())?;
+/// A process that trains.
+pub(crate) struct Worker {
+    pub(crate) trainer: Trainer,
+    pub(crate) saving: Saving,
+    /// Whether it holds a state that training can go on from.
+    pub(crate) holds: bool,
+    manifest: Manifest,
+    checkpoints: Checkpoints,
+    /// Where every rank has all samples: those.
+    copy: Option<Arc<Samples>>,
+}
 
-    let keep = train.checkpoint.keep as usize;
-    let folder = Store::local(run.checkpoints().join(&orders.task.id))?;
-    let checkpoints = Checkpoints::new(folder, orders.process_name(), keep);
-    let Found { newest, damaged } = checkpoints.newest()?;
-    for (step, problem) in damaged {
-        context.emit(Kind::CheckpointDamaged { step, problem });
-    }
-    if let Some(snapshot) = newest {
-        let step = snapshot.position.step;
-        trainer.restore(snapshot)?;
-        context.emit(Kind::Resumed { step });
-    }
-    let saver = (Saver::new(checkpoints), train.checkpoint.every.get());
-    match fit(&mut trainer, context, Some(saver))? {
-        Ending::Stopped => Ok(Performed::Stopped),
-        Ending::Finished => {
-            context.emit(Kind::Published(publish(orders, &trainer, &manifest)?));
-            Ok(Performed::Done)
+impl Worker {
+    /// Opens what training needs. Nothing of a rank is read yet.
+    pub(crate) fn open(
+        orders: &Orders,
+        station: &Station,
+        (train, data): (&Train, &str),
+    ) -> Result<Self, Error> {
+        let run = orders.run_dir();
+        let manifest = Manifest::open(&run.data(data))?;
+        let (shape, classes) = (manifest.shape.clone(), manifest.classes);
+        let (network, weights) = starting_point(&train.model, &shape, classes)?;
+        let settings = Settings::of(train, &network, orders.task.seed);
+        let validation = match manifest.validation {
+            Some(_) => Some(Arc::new(manifest.split(Split::Validation)?)),
+            None => None,
+        };
+        let shards = (0..train.workers).map(|rank| manifest.shard_samples(rank)).collect();
+        let facts = DataFacts {
+            name: manifest.origin.name.clone(),
+            sha256: manifest.origin.train_sha256.clone(),
+            samples: BTreeMap::from([("train".to_owned(), manifest.train_samples() as u64)]),
+        };
+        let origin = Origin { name: run.id(), data: facts, labels: manifest.labels.clone() };
+        let scale = manifest.scale;
+        let material =
+            Material { network, shards, shape, classes, scale, validation, weights, origin };
+        let mut trainer = Trainer::new(material, settings, orders.cpu())?;
+        if let Strategy::ParameterServer(servers) = train.strategy {
+            trainer.position.turns = vec![0; train.workers];
+            if servers.accuracy_every > 0 && manifest.test.is_some() {
+                trainer.test = Some(Arc::new(manifest.split(Split::Test)?));
+            }
         }
+        trainer.keep_members_in(run.model(&orders.task.id));
+        let folder = Store::local(run.checkpoints().join(&orders.task.id))?;
+        let keep = train.checkpoint.keep as usize;
+        let writer = orders.process_name(station.pid);
+        let checkpoints = Checkpoints::new(folder, writer.clone(), keep);
+        let saver = match station.clock.is_simulated() {
+            true => Saver::at_once(checkpoints.clone()),
+            false => Saver::new(checkpoints.clone()),
+        };
+        let ranks = folder_of_ranks(orders);
+        let place = move |rank: usize| {
+            let store = Store::local(ranks.join(rank.to_string()))?;
+            Ok(Checkpoints::new(store, writer.clone(), 1))
+        };
+        let ranks: Option<RankPlaces> = match train.strategy {
+            Strategy::Average(_) => Some(Box::new(place)),
+            _ => None,
+        };
+        let saving = Saving { saver, every: train.checkpoint.every.get(), ranks };
+        Ok(Worker { trainer, saving, holds: false, manifest, checkpoints, copy: None })
+    }
+
+    /// Hosts the ranks that a group has placed here.
+    pub(crate) fn host(&mut self, group: &mut Group) -> Result<(), Error> {
+        let Worker { trainer, manifest, copy, .. } = self;
+        trainer.host(group, |rank| {
+            if manifest.origin.assign == Assign::Split {
+                return Ok(Arc::new(manifest.shard(rank)?));
+            }
+            if copy.is_none() {
+                *copy = Some(Arc::new(manifest.shard(rank)?));
+            }
+            Ok(copy.clone().expect("it was read just now"))
+        })
+    }
+
+    /// Goes on from the newest checkpoint, if there is one, in the group of a generation.
+    pub(crate) fn restore_newest(
+        &mut self,
+        generation: u64,
+        voice: &mut dyn FnMut(Kind),
+    ) -> Result<(), Error> {
+        let Found { newest, damaged } = self.checkpoints.newest()?;
+        for (step, problem) in damaged {
+            voice(Kind::CheckpointDamaged { step, problem });
+        }
+        if let Some(snapshot) = newest {
+            let step = snapshot.position.step;
+            self.trainer.restore(snapshot)?;
+            voice(Kind::Resumed { step, generation });
+        } else if matches!(self.trainer.settings.strategy, Strategy::ParameterServer(_)) {
+            // Should a server be lost, there is something to go back to.
+            self.saving.saver.save(self.trainer.snapshot());
+            self.saving.saver.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Goes on from what the ranks that are hosted here had done by themselves, where it was saved.
+    pub(crate) fn restore_ranks(&mut self) -> Result<(), Error> {
+        let Worker { trainer, saving, .. } = self;
+        let Some(place) = &saving.ranks else { return Ok(()) };
+        let Trainer { hosted, round, position, session, optimizer, .. } = trainer;
+        round.begin(session, optimizer);
+        for &rank in hosted.keys() {
+            if let Some(snapshot) = place(rank)?.newest()?.newest {
+                round.restore(rank, position.step, snapshot);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it holds just this state.
+    pub(crate) fn is_at(&self, mark: Option<Mark>) -> bool {
+        let position = self.trainer.position();
+        let own = Mark { step: position.step, epoch_step: position.epoch_step };
+        self.holds && mark == Some(own)
+    }
+
+    /// Saves what it holds: what all ranks share, where that is its part.
+    pub(crate) fn save(&mut self, whole: bool, voice: &mut dyn FnMut(Kind)) -> Result<(), Error> {
+        if self.holds && whole {
+            self.saving.saver.save(self.trainer.snapshot());
+        }
+        if self.holds {
+            self.saving.save_ranks(&mut self.trainer)?;
+        }
+        for step in self.saving.saver.flush()? {
+            voice(Kind::Checkpoint { step });
+        }
+        Ok(())
+    }
+
+    /// Ends training: everything is saved, and the model published.
+    pub(crate) fn finish(
+        &mut self,
+        orders: &Orders,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
+        for step in self.saving.saver.flush()? {
+            context.emit(Kind::Checkpoint { step });
+        }
+        context.emit(Kind::Published(self.publish(orders)?));
+        Ok(())
+    }
+
+    /// Publishes the model. One that is there already, from a process that died before it could say
+    /// so, has the same weights and stays.
+    fn publish(&self, orders: &Orders) -> Result<Published, Error> {
+        let run = orders.run_dir();
+        let folder = run.model(&orders.task.id);
+        let parameters = self.trainer.parameters() as u64;
+        let (path, weights_sha256, models) = if self.trainer.keeps_members() {
+            let world = self.trainer.shares().world();
+            (folder.clone(), Ensemble::seal(&folder, world)?, world as u64)
+        } else {
+            let (path, model) = (folder.join(model::FILE_NAME), self.trainer.model());
+            let weights_sha256 = model.weights_sha256();
+            let there = Model::load(&path).map(|there| there.weights_sha256());
+            if there.ok().as_ref() != Some(&weights_sha256) {
+                model.save(&path)?;
+            }
+            (path, weights_sha256, 1)
+        };
+        let position = self.trainer.position();
+        let samples = self.trainer.samples_in(position.step);
+        Ok(Published {
+            path: path.strip_prefix(&run.path).unwrap_or(&path).display().to_string(),
+            weights_sha256,
+            parameters: parameters * models,
+            epoch: position.result.as_ref().map_or(0, |epoch| epoch.epoch),
+            samples_per_second: samples as f64 / position.seconds.max(1e-9),
+            seconds: position.seconds,
+        })
     }
 }
 
-/// Publishes the model. One that is there already, from a process that died before it could say so,
-/// has the same weights and stays.
-fn publish(orders: &Orders, trainer: &Trainer, manifest: &Manifest) -> Result<Published, Error> {
-    let run = orders.run_dir();
-    let data = DataFacts {
-        name: manifest.origin.name.clone(),
-        sha256: manifest.origin.train_sha256.clone(),
-        samples: BTreeMap::from([("train".to_owned(), manifest.train_samples() as u64)]),
-    };
-    let labels = manifest.labels.clone();
-    let model = trainer.model(Origin { name: run.id(), data, labels });
-    let path = run.model(&orders.task.id).join(model::FILE_NAME);
-    let weights_sha256 = model.weights_sha256();
-    if Model::load(&path).map(|there| there.weights_sha256()).ok().as_ref() != Some(&weights_sha256)
-    {
-        model.save(&path)?;
-    }
-    let position = trainer.position();
-    let epoch = position.result.as_ref().map_or(0, |epoch| epoch.epoch);
-    let samples = trainer.samples_in(position.step);
-    Ok(Published {
-        path: path.strip_prefix(&run.path).unwrap_or(&path).display().to_string(),
-        weights_sha256,
-        parameters: model.weights.len() as u64,
-        epoch,
-        samples_per_second: samples as f64 / position.seconds.max(1e-9),
+/// How the servers of a task make updates.
+pub(crate) fn server_rules(
+    orders: &Orders,
+    train: &Train,
+    data: &str,
+    servers: &ParameterServer,
+) -> Result<Rules, Error> {
+    let manifest = Manifest::open(&orders.run_dir().data(data))?;
+    let (network, _) = starting_point(&train.model, &manifest.shape, manifest.classes)?;
+    let settings = Settings::of(train, &network, orders.task.seed);
+    let shards = (0..train.workers).map(|rank| manifest.shard_samples(rank)).collect();
+    let steps = settings.steps(&Shares::new(shards, settings.batch));
+    let Settings { optimizer, schedule, rate: base, clip, .. } = settings;
+    Ok(Rules {
+        optimizer,
+        rate: Box::new(move |step| rate(&schedule, base, step, steps)),
+        clip,
+        turns: turns(servers, train.workers),
+        steps,
     })
+}
+
+fn folder_of_ranks(orders: &Orders) -> PathBuf {
+    orders.run_dir().checkpoints().join(&orders.task.id).join("ranks")
 }
 
 /// The network to train on samples of a shape and so many classes, and the weights to begin from

@@ -1,14 +1,11 @@
-//! What a task's process does: one match on its role.
+//! What a process is told.
 
 use std::path::PathBuf;
 
 use engine::{Cpu, Isa};
-use plan::{Role, Task};
+use plan::Task;
 use serde::{Deserialize, Serialize};
 use store::RunDir;
-
-use crate::context::Context;
-use crate::{Error, roles};
 
 /// Everything a process is told. It learns what it is from here alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,8 +14,11 @@ pub struct Orders {
     pub task: Task,
     /// The run directory.
     pub run: PathBuf,
-    /// Which process of this task it is, counted from 0.
+    /// Which process of the run it is, counted from 0.
     pub process: u32,
+    /// Whether it is a server of parameters rather than a worker.
+    #[serde(default)]
+    pub serves: bool,
     /// What it may use of the machine.
     pub surroundings: Surroundings,
 }
@@ -43,17 +43,6 @@ pub enum Performed {
     Stopped,
 }
 
-/// Carries out a task.
-pub fn perform(orders: &Orders, mut context: Context<'_>) -> Result<Performed, Error> {
-    match &orders.task.role {
-        Role::Prepare(prepare) => roles::prepare(orders, prepare, &mut context),
-        Role::Worker { train, data } => roles::worker(orders, train, data, &mut context),
-        Role::Evaluate { evaluate, model, data } => {
-            roles::evaluate(orders, evaluate, (model, data), &mut context)
-        }
-    }
-}
-
 impl Surroundings {
     /// The instruction set to compute with. A name that this machine does not have, as after a move
     /// to another, means the best it has: the results are the same.
@@ -75,7 +64,7 @@ impl Orders {
     }
 
     /// A name that no other process of this run has.
-    pub(crate) fn process_name(&self) -> String {
-        format!("{}-{}", self.process, std::process::id())
+    pub(crate) fn process_name(&self, pid: u32) -> String {
+        format!("{}-{pid}", self.process)
     }
 }

@@ -1,0 +1,126 @@
+//! `trainyard worker`: a process of a run, wherever it is. Drivers start these, and so can people.
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use collective::{Reach, Sockets};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use tokio::runtime::Builder;
+use tokio::sync::watch;
+use train::{Clock, Join, Station};
+
+use crate::failure::Failure;
+use crate::machine::{host_name, peak_rss_bytes};
+use crate::output;
+
+/// How long a process waits for its driver.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Work for a run, on this machine
+///
+/// It finds the run by the `join.json` of its folder, copied here if need be, and takes a share of the
+/// work from the process that has most; where all have one rank it stands by. The run's folder must
+/// be readable under the same path. Ctrl-C hands the work back.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  trainyard run mnist.yaml --listen 10.0.0.1:7070
+  trainyard worker --join runs/mnist-1/join.json      # on the same or on another machine")]
+pub(crate) struct Args {
+    /// The `join.json` of the run
+    #[arg(long, value_name = "FILE")]
+    join: PathBuf,
+    /// Where others of the run reach this process [default: as the driver is reached, any port]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+    /// Exchange numbers over the network even with processes of this machine
+    #[arg(long)]
+    no_shared_memory: bool,
+    /// The number that the driver gave it
+    #[arg(long, hide = true)]
+    process: Option<u32>,
+}
+
+pub(crate) fn act(args: &Args) -> Result<(), Failure> {
+    serve(Worker {
+        join: &args.join,
+        listen: args.listen.clone(),
+        reach: if args.no_shared_memory { Reach::Network } else { Reach::Anywhere },
+        process: args.process,
+    })
+}
+
+/// A process to be.
+pub(crate) struct Worker<'a> {
+    pub(crate) join: &'a Path,
+    pub(crate) listen: Option<String>,
+    pub(crate) reach: Reach,
+    pub(crate) process: Option<u32>,
+}
+
+/// Works until the driver says that it is enough.
+pub(crate) fn serve(worker: Worker<'_>) -> Result<(), Failure> {
+    let clock = Clock::system();
+    let path = worker.join.to_owned();
+    let join = Join::read(&path)?;
+    let listen = worker.listen.unwrap_or_else(|| format!("{}:0", reached_from(&join.address)));
+    // The line to the driver has a thread of its own, so that it is kept while this one computes.
+    let beside = Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("line")
+        .enable_all()
+        .build()
+        .context("cannot start a thread")?;
+    let time = clock.clone();
+    let station = Station {
+        net: Arc::new(Sockets),
+        encrypt: true,
+        join: Arc::new(move || Join::read(&path)),
+        process: worker.process,
+        pid: std::process::id(),
+        listen,
+        reach: worker.reach,
+        clock,
+        stop: stop_on_signals()?,
+        patience: PATIENCE,
+        beside: beside.handle().clone(),
+        log: Arc::new(move |text| {
+            output::talk(&format!("{} {text}", crate::view::time(time.unix_ms())));
+        }),
+        host: host_name(),
+        peak_rss_bytes,
+        exit: Arc::new(|| std::process::exit(0)),
+    };
+    let here = Builder::new_current_thread().enable_all().build().context("cannot start")?;
+    let served = here.block_on(train::serve(station));
+    beside.shutdown_background();
+    served?;
+    Ok(())
+}
+
+/// The address of this machine as somebody at `address` sees it: where it is asked for is where the
+/// answer would come from.
+fn reached_from(address: &str) -> IpAddr {
+    let there: Option<SocketAddr> = address.parse().ok();
+    let any = |there: &SocketAddr| if there.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+    let own = there.and_then(|there| {
+        let socket = UdpSocket::bind(any(&there)).ok()?;
+        socket.connect(there).ok()?;
+        socket.local_addr().ok()
+    });
+    own.map_or(IpAddr::from([127, 0, 0, 1]), |own| own.ip())
+}
+
+fn stop_on_signals() -> Result<watch::Receiver<bool>, Failure> {
+    let (asked, stop) = watch::channel(false);
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            asked.send_replace(true);
+        }
+    });
+    Ok(stop)
+}

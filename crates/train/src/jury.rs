@@ -1,0 +1,48 @@
+//! Asking what was published: a model alone, or the members of an ensemble one after another.
+
+use data::View;
+use engine::{Cpu, Program, Session};
+use model::{Model, Published, Verdict, vote};
+
+use crate::{Error, input};
+
+/// A published model or ensemble at work. Its members share one session: they differ in weights
+/// alone, and copying those costs little beside a batch.
+pub struct Jury<'a> {
+    members: &'a [Model],
+    session: Session,
+    /// The rank of the member whose weights the session holds.
+    seated: Option<usize>,
+}
+
+impl<'a> Jury<'a> {
+    /// Makes ready to answer up to `batch` samples at a time.
+    pub fn new(published: &'a Published, batch: usize, cpu: Cpu) -> Result<Self, Error> {
+        let program = Program::inference(&published.first().graph, batch)?;
+        let session = Session::new(program, cpu);
+        Ok(Jury { members: published.members(), session, seated: None })
+    }
+
+    /// What all members together answer to `n` samples. Bytes are scaled as their cards say.
+    ///
+    /// # Panics
+    /// When there are more samples than the batch.
+    pub fn ask(&mut self, x: View<'_>, n: usize) -> Verdict {
+        let Model { graph, card, .. } = &self.members[0];
+        let classes = graph.output_shape().iter().product();
+        let x = input(x, card.input.scale);
+        let members = 0..self.members.len();
+        let answers: Vec<Vec<f32>> =
+            members.map(|rank| self.seat(rank).predict(x, n).to_vec()).collect();
+        vote(&answers, classes)
+    }
+
+    /// The session with the weights of a member.
+    pub(crate) fn seat(&mut self, rank: usize) -> &mut Session {
+        if self.seated != Some(rank) {
+            self.session.weights_mut().copy_from_slice(&self.members[rank].weights);
+            self.seated = Some(rank);
+        }
+        &mut self.session
+    }
+}

@@ -1,0 +1,228 @@
+//! What one server holds, and everything it decides. Pure: requests in, answers out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use collective::Note;
+use engine::{Clip, Cpu, Optimizer};
+
+use super::State;
+use super::request::{Answer, Request};
+
+/// How updates are made.
+pub(crate) struct Rules {
+    pub(crate) optimizer: spec::Optimizer,
+    /// The size of an update, by its number.
+    pub(crate) rate: Box<dyn Fn(u64) -> f32 + Send>,
+    pub(crate) clip: Option<Clip>,
+    /// How many gradients make an update; none where every one does, at once.
+    pub(crate) turns: Option<usize>,
+    /// How many updates there are.
+    pub(crate) steps: u64,
+}
+
+/// A range of the weights.
+pub(crate) struct Shelf {
+    rules: Rules,
+    cpu: Cpu,
+    optimizer: Optimizer,
+    state: State,
+    /// The state before the last update, where updates are made together.
+    before: Option<State>,
+    /// What has come for the next update, by turn.
+    pushed: BTreeMap<u64, (Note, Vec<f32>)>,
+    /// The processes that are at the next update.
+    arrived: BTreeSet<u64>,
+    /// How many there are.
+    members: u64,
+    /// The sum of what has come, once all has.
+    sum: Option<Vec<f32>>,
+    /// What the turns of the last update counted.
+    notes: Vec<Note>,
+}
+
+/// What to do with a request.
+pub(crate) enum Reply {
+    /// Answer it.
+    Now(Answer),
+    /// There is nothing to answer.
+    Nothing,
+    /// Ask again when something has come.
+    Later,
+}
+
+impl Shelf {
+    /// Holds nothing yet.
+    pub(crate) fn new(rules: Rules, cpu: Cpu) -> Self {
+        Shelf {
+            optimizer: Optimizer::new(rules.optimizer, 0),
+            rules,
+            cpu,
+            state: State::default(),
+            before: None,
+            pushed: BTreeMap::new(),
+            arrived: BTreeSet::new(),
+            members: 1,
+            sum: None,
+            notes: vec![],
+        }
+    }
+
+    /// The steps it could go on from, oldest first; none where it holds nothing.
+    pub(crate) fn holds(&self) -> Vec<u64> {
+        if self.state.weights.is_empty() {
+            return vec![];
+        }
+        let before = self.before.as_ref().map(|state| state.step);
+        before.into_iter().chain([self.state.step]).collect()
+    }
+
+    /// Forgets what had come for an update: the group it came from is no more.
+    pub(crate) fn begin_again(&mut self) {
+        self.pushed.clear();
+        self.arrived.clear();
+        self.sum = None;
+    }
+
+    /// Takes a request of the process on a line.
+    pub(crate) fn take(&mut self, line: u64, request: &Request) -> Reply {
+        match request {
+            Request::Join { members, .. } => {
+                self.members = *members;
+                Reply::Nothing
+            }
+            Request::Push { step, turn, rank, note, gradient } => match self.rules.turns {
+                None if gradient.len() != self.state.weights.len() => Reply::Now(Answer::No),
+                None => self.update_at_once(*rank, gradient),
+                Some(_) if *step != self.state.step => Reply::Nothing,
+                Some(turns) => {
+                    if *turn < turns as u64 && gradient.len() == self.state.weights.len() {
+                        self.pushed.insert(*turn, (*note, gradient.clone()));
+                    }
+                    self.arrived.insert(line);
+                    self.sum_up(turns);
+                    Reply::Nothing
+                }
+            },
+            Request::Squares { step } => match &self.sum {
+                Some(sum) if *step == self.state.step => {
+                    Reply::Now(Answer::Squares(Optimizer::squares(&self.cpu, sum)))
+                }
+                _ if *step < self.state.step => Reply::Now(Answer::No),
+                _ => Reply::Later,
+            },
+            Request::Pull { step, norm } => self.pull(*step, *norm),
+            Request::Fetch => Reply::Now(Answer::State(self.whole())),
+            Request::Set(state) => {
+                self.set(state.clone());
+                Reply::Now(Answer::Done)
+            }
+            Request::Align { step } => Reply::Now(self.align(*step)),
+        }
+    }
+
+    /// Sums once all gradients have come, and nobody is behind.
+    fn sum_up(&mut self, turns: usize) {
+        if self.pushed.len() == turns && self.arrived.len() as u64 == self.members {
+            let pushed = std::mem::take(&mut self.pushed);
+            self.arrived.clear();
+            let (notes, gradients) = pushed.into_values().unzip();
+            self.notes = notes;
+            self.sum = canonical_sum(gradients);
+        }
+    }
+
+    fn update_at_once(&mut self, rank: u64, gradient: &[f32]) -> Reply {
+        // Beyond the last update nothing changes any more.
+        if self.state.step < self.rules.steps {
+            let clip = self.rules.clip;
+            self.apply(gradient, clip, None);
+            if let Some(turns) = self.state.turns.get_mut(rank as usize) {
+                *turns += 1;
+            }
+        }
+        Reply::Now(self.weights())
+    }
+
+    fn pull(&mut self, step: u64, norm: Option<f32>) -> Reply {
+        if self.rules.turns.is_some() && step == self.state.step + 1 {
+            let Some(sum) = self.sum.take() else { return Reply::Later };
+            let before = self.whole();
+            self.apply(&sum, self.rules.clip, norm);
+            self.before = Some(before);
+        }
+        match self.rules.turns {
+            Some(_) if step > self.state.step => Reply::Later,
+            Some(_) if step < self.state.step => Reply::Now(Answer::No),
+            _ => Reply::Now(self.weights()),
+        }
+    }
+
+    fn apply(&mut self, gradient: &[f32], clip: Option<Clip>, norm: Option<f32>) {
+        let rate = (self.rules.rate)(self.state.step);
+        let (cpu, weights) = (&self.cpu, &mut self.state.weights);
+        match (clip, norm) {
+            (Some(Clip::Norm(limit)), Some(norm)) => {
+                let scale = limit / norm.max(limit);
+                self.optimizer.apply_scaled(cpu, weights, gradient, (rate, scale));
+            }
+            // Without a norm the gradient is a worker's own, which has clipped it.
+            (Some(Clip::Norm(_)), None) => {
+                self.optimizer.apply(cpu, weights, gradient, rate, None);
+            }
+            (clip, _) => self.optimizer.apply(cpu, weights, gradient, rate, clip),
+        }
+        self.state.step += 1;
+    }
+
+    fn weights(&self) -> Answer {
+        let State { step, weights, .. } = &self.state;
+        Answer::Weights { step: *step, notes: self.notes.clone(), weights: weights.clone() }
+    }
+
+    /// What is held, slots included.
+    fn whole(&self) -> State {
+        let slots = self.optimizer.slots().iter().map(|slot| slot.to_vec()).collect();
+        State { slots, ..self.state.clone() }
+    }
+
+    fn set(&mut self, state: State) {
+        self.optimizer = Optimizer::new(self.rules.optimizer, state.weights.len());
+        if state.slots.len() == self.optimizer.slots().len() {
+            self.optimizer.restore(&state.slots, state.step);
+        }
+        self.state = State { slots: vec![], ..state };
+        self.before = None;
+        self.notes.clear();
+        self.begin_again();
+    }
+
+    fn align(&mut self, step: u64) -> Answer {
+        self.begin_again();
+        if step == self.state.step && !self.state.weights.is_empty() {
+            return Answer::Done;
+        }
+        match self.before.take_if(|before| before.step == step) {
+            Some(before) => {
+                self.set(before);
+                Answer::Done
+            }
+            None => Answer::No,
+        }
+    }
+}
+
+/// Neighbours are added, level by level; an odd last one passes through.
+fn canonical_sum(mut level: Vec<Vec<f32>>) -> Option<Vec<f32>> {
+    while level.len() > 1 {
+        let mut next = Vec::with_capacity(level.len().div_ceil(2));
+        let mut pairs = level.into_iter();
+        while let Some(mut left) = pairs.next() {
+            if let Some(right) = pairs.next() {
+                left.iter_mut().zip(&right).for_each(|(left, right)| *left += right);
+            }
+            next.push(left);
+        }
+        level = next;
+    }
+    level.pop()
+}

@@ -1,0 +1,106 @@
+//! Measuring what was published: a model, and models that vote.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use data::Samples;
+use engine::{Cpu, Isa, cross_entropy};
+use model::{Card, Ensemble, Model, Preprocess, Published, network, vote};
+use train::{Error, Jury, measure};
+
+const SHAPE: [usize; 3] = [28, 28, 1];
+
+/// An untrained network: its answers differ with the seed, and many of them are wrong.
+fn model(seed: u64) -> Model {
+    let network = network(&spec::Model::parse("mnist-mlp").unwrap(), &SHAPE, 10).unwrap();
+    let input = Preprocess { shape: SHAPE.to_vec(), scale: 1.0 / 255.0 };
+    let card = Card::new("test", &network.name, input);
+    Model { weights: network.graph.initialize(seed), card, graph: network.graph }
+}
+
+fn ensemble(models: &[Model]) -> Published {
+    let folder = tempfile::tempdir().unwrap();
+    for (rank, model) in models.iter().enumerate() {
+        Ensemble::save_member(folder.path(), rank, model).unwrap();
+    }
+    Ensemble::seal(folder.path(), models.len()).unwrap();
+    Published::open(folder.path()).unwrap()
+}
+
+fn samples() -> Samples {
+    Samples::synthetic(&SHAPE, 10, 150, 1)
+}
+
+fn cpu() -> Cpu {
+    Cpu::new(1, Isa::detect())
+}
+
+#[test]
+fn an_ensemble_is_measured_by_its_votes_and_mean_probabilities() {
+    let models = [model(0), model(1), model(2)];
+    let samples = samples();
+    let found = measure(&ensemble(&models), &samples, 40, cpu()).unwrap();
+
+    let answers = models.map(|model| {
+        let alone = Published::from(model);
+        let mut jury = Jury::new(&alone, samples.len(), cpu()).unwrap();
+        jury.ask(samples.rows(0..samples.len()), samples.len()).probabilities
+    });
+    let verdict = vote(&answers, 10);
+    let labels = || samples.y.iter().map(|&label| label as usize).enumerate();
+    let correct = labels().filter(|&(sample, label)| verdict.classes[sample] == label).count();
+    let of = |(sample, label)| f64::from(cross_entropy(verdict.probabilities[10 * sample + label]));
+    let loss = labels().map(of).sum::<f64>() / samples.len() as f64;
+    assert_eq!(found.accuracy, correct as f64 / samples.len() as f64);
+    assert!((found.loss - loss).abs() < 1e-9, "{} is not {loss}", found.loss);
+    let split =
+        (0..samples.len()).filter(|sample| !verdict.votes[10 * sample..][..10].contains(&3));
+    assert!(split.count() > 10, "the members are to disagree, or the test shows little");
+}
+
+#[test]
+fn an_ensemble_of_one_is_as_good_as_that_one() {
+    for seed in [0, 7] {
+        let alone = measure(&model(seed).into(), &samples(), 64, cpu()).unwrap();
+        for count in [1, 3] {
+            let same = ensemble(&vec![model(seed); count]);
+            let found = measure(&same, &samples(), 64, cpu()).unwrap();
+            assert_eq!(found.accuracy, alone.accuracy);
+            assert!((found.loss - alone.loss).abs() < 1e-5, "{} {}", found.loss, alone.loss);
+        }
+    }
+}
+
+#[test]
+fn threads_and_instruction_sets_change_nothing() {
+    let published = ensemble(&[model(0), model(1)]);
+    let expected = measure(&published, &samples(), 50, cpu()).unwrap();
+    for isa in Isa::available() {
+        for threads in [1, 2, 3] {
+            let found = measure(&published, &samples(), 50, Cpu::new(threads, isa)).unwrap();
+            assert_eq!(found, expected, "{threads} threads, {}", isa.name());
+        }
+    }
+}
+
+#[test]
+fn a_jury_asked_again_answers_the_same() {
+    let published = ensemble(&[model(0), model(1)]);
+    let samples = samples();
+    let mut jury = Jury::new(&published, 20, cpu()).unwrap();
+    let first = jury.ask(samples.rows(0..20), 20);
+    let second = jury.ask(samples.rows(20..27), 7);
+    assert_eq!(jury.ask(samples.rows(0..20), 20), first);
+    assert_eq!((second.classes.len(), second.votes.len()), (7, 70));
+    assert_eq!(second.votes.iter().sum::<u32>(), 14);
+}
+
+#[test]
+fn what_does_not_fit_or_has_diverged_is_refused() {
+    let published = ensemble(&[model(0), model(1)]);
+    let flat = Samples::synthetic(&[784], 10, 5, 1);
+    let error = measure(&published, &flat, 5, cpu()).unwrap_err().to_string();
+    assert!(error.contains("[28, 28, 1]") && error.contains("[784]"), "{error}");
+    let mut diverged = model(1);
+    *diverged.weights.last_mut().unwrap() = f32::NAN;
+    let error = measure(&ensemble(&[model(0), diverged]), &samples(), 5, cpu()).unwrap_err();
+    assert!(matches!(error, Error::NotANumber), "{error}");
+}
