@@ -78,9 +78,11 @@ impl Program {
     /// The exact memory a session of this program allocates.
     pub fn memory(&self) -> Memory {
         let floats = |count: usize| crate::arena::size(count);
+        // Gradients may lie elsewhere, so that their own arena is held at one remove.
+        let gradients = if self.trains { floats(self.weights) } else { 0 };
         Memory {
             weights: floats(self.weights),
-            gradients: if self.trains { floats(self.weights) } else { 0 },
+            gradients: gradients + size_of::<crate::Arena>(),
             activations: floats(self.values) + self.choices,
             scratch: floats(self.scratch),
         }
