@@ -29,6 +29,11 @@ bench *arguments:
     cargo build --release
     "$(testbed/keras/setup.sh --rivals)" benches/train/run.py --bin target/release/trainyard {{arguments}}
 
+# Kills, stops and sends away processes for two minutes; tells what was survived and how fast.
+soak *arguments:
+    cargo build --release
+    benches/soak/run.py target/release/trainyard {{arguments}}
+
 # Everything that CI does, or the stages named.
 ci *stages:
     .ci/run {{stages}}
