@@ -16,4 +16,5 @@ fi
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 binary=${1:-${TRAINYARD_BIN:-}}
 python=$("$here/setup.sh")
+export PYTHONPATH="$here/.."
 exec "$python" "$here/suite.py" ${binary:+--bin "$binary"}
