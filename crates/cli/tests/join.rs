@@ -33,7 +33,7 @@ fn trains(yard: &Yard, drivers: usize, processes: usize) -> bool {
     let group = newest.map(|at| &events[last + at..]);
     events.iter().filter(begins).count() == drivers
         && group.is_some_and(|group| {
-            group[0]["processes"].as_array().expect("a list").len() == processes
+            group[0]["processes"].as_array().map(Vec::len) == Some(processes)
                 && group.iter().any(|event| event["event"] == "progress")
         })
 }

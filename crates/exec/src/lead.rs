@@ -13,6 +13,7 @@ impl Drive<'_> {
     pub(crate) fn lead(&mut self, task: &str) -> Result<(), ExecError> {
         while let Some(troop) = self.troops.get_mut(task) {
             troop.crew.told = self.standing.epochs_told(task);
+            troop.crew.saved = self.standing.tasks.get(task).and_then(|task| task.saved);
             let now = self.driver.clock.elapsed();
             let (decision, reason) = decide(now, &troop.crew, &self.driver.patience);
             match decision {
@@ -25,6 +26,14 @@ impl Drive<'_> {
                 }
                 Decision::GiveUp(process) => {
                     self.driver.launcher.kill(process);
+                    self.give_up(task, process, &reason)?;
+                }
+                Decision::SetAside(process) => {
+                    self.driver.launcher.kill(process);
+                    self.troops
+                        .get_mut(task)
+                        .into_iter()
+                        .for_each(|t| t.crew.set_aside(process, now));
                     self.give_up(task, process, &reason)?;
                 }
                 Decision::Halt(generation) => self.halt(task, generation, reason),

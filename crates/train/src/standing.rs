@@ -69,6 +69,8 @@ pub struct TaskStanding {
     pub living: BTreeMap<u32, Living>,
     /// The newest group of its processes.
     pub generation: u64,
+    /// The newest step of which there is a checkpoint.
+    pub saved: Option<u64>,
     /// How many processes it lost and went on without.
     pub faults: u64,
     /// What its processes sent to each other.
@@ -181,6 +183,7 @@ impl Standing {
                 task.living.insert(*process, Living { pid: *pid, ticks: *ticks, serves: *serves });
                 self.processes = self.processes.max(process + 1);
             }
+            Kind::Checkpoint { step } => task.saved = task.saved.max(Some(*step)),
             Kind::Formed { generation, processes, ranks, .. } => {
                 task.generation = *generation;
                 task.hosts = processes.iter().copied().zip(ranks.iter().cloned()).collect();

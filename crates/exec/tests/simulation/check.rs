@@ -13,7 +13,64 @@ pub(crate) struct Result {
     test: Option<Metrics>,
 }
 
+/// What happened in runs, to see that something did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) drivers: usize,
+    pub(crate) stops: usize,
+    pub(crate) started: usize,
+    pub(crate) adopted: usize,
+    pub(crate) lost: usize,
+    pub(crate) left: usize,
+    pub(crate) groups: usize,
+    pub(crate) held: usize,
+    pub(crate) resumed: usize,
+}
+
 type Checked = std::result::Result<(), String>;
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        self.drivers += other.drivers;
+        self.stops += other.stops;
+        self.started += other.started;
+        self.adopted += other.adopted;
+        self.lost += other.lost;
+        self.left += other.left;
+        self.groups += other.groups;
+        self.held += other.held;
+        self.resumed += other.resumed;
+    }
+}
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Counts { drivers, stops, started, adopted, lost, left, groups, held, resumed } = self;
+        write!(
+            f,
+            "{drivers} drivers, {stops} stops, {started} processes started, {adopted} taken over, \
+             {lost} lost, {left} left, {groups} groups, {held} from what somebody held, \
+             {resumed} from a checkpoint"
+        )
+    }
+}
+
+impl Counts {
+    fn of(events: &[Event]) -> Self {
+        let count = |is: fn(&Kind) -> bool| events.iter().filter(|event| is(&event.kind)).count();
+        Counts {
+            drivers: count(|kind| matches!(kind, Kind::RunStarted { .. })),
+            stops: count(|kind| matches!(kind, Kind::RunStopped { .. })),
+            started: count(|kind| matches!(kind, Kind::TaskStarted { adopted: false, .. })),
+            adopted: count(|kind| matches!(kind, Kind::TaskStarted { adopted: true, .. })),
+            lost: count(|kind| matches!(kind, Kind::ProcessLost { .. })),
+            left: count(|kind| matches!(kind, Kind::ProcessLeft { .. })),
+            groups: count(|kind| matches!(kind, Kind::Formed { .. })),
+            held: count(|kind| matches!(kind, Kind::Formed { step: Some(_), .. })),
+            resumed: count(|kind| matches!(kind, Kind::Resumed { .. })),
+        }
+    }
+}
 
 impl Result {
     /// As the report tells it.
@@ -32,7 +89,11 @@ impl Result {
 }
 
 /// Checks a run that is done. Where two processes had one number, they have two ids.
-pub(crate) fn check(run: &RunDir, expected: &Result, doubled: bool) -> Checked {
+pub(crate) fn check(
+    run: &RunDir,
+    expected: &Result,
+    doubled: bool,
+) -> std::result::Result<Counts, String> {
     let result = Result::of(run)?;
     if result != *expected {
         return Err(format!("another result: {result:?} instead of {expected:?}"));
@@ -43,7 +104,8 @@ pub(crate) fn check(run: &RunDir, expected: &Result, doubled: bool) -> Checked {
         check_processes(&events)?;
     }
     check_epochs(&events, expected)?;
-    check_lineage(&events)
+    check_lineage(&events)?;
+    Ok(Counts::of(&events))
 }
 
 /// Every event is there, and the last one tells the end.

@@ -76,8 +76,9 @@ pub(crate) struct Manner {
 }
 
 /// Within this time faults are drawn.
-const STRETCH_MS: u64 = 4000;
-const MOST_FAULTS: u64 = 7;
+const STRETCH_MS: u64 = 4_000;
+const LONG_STRETCH_MS: u64 = 30_000;
+const MOST_FAULTS: u64 = 9;
 
 /// The faults of a seed.
 pub(crate) fn faults(seed: u64) -> Vec<Fault> {
@@ -89,7 +90,10 @@ pub(crate) fn faults(seed: u64) -> Vec<Fault> {
 
 fn fault(key: Key) -> Fault {
     let when = match key.below(0, 2) {
-        0 => When::At(ms(key.below(1, STRETCH_MS))),
+        0 => {
+            let stretch = if key.below(6, 4) == 0 { LONG_STRETCH_MS } else { STRETCH_MS };
+            When::At(ms(key.below(1, stretch)))
+        }
         _ => {
             let sign = SIGNS[key.below(2, SIGNS.len() as u64) as usize];
             When::After(sign, 1 + key.below(3, 4), ms(key.below(4, 5) * key.below(5, 60)))
@@ -102,9 +106,8 @@ fn what(key: Key) -> What {
     let process = key.below(0, 1 << 32);
     let flag = key.below(1, 4) == 0;
     // From the blink of an eye to longer than anybody waits.
-    let lasts = ms([60, 600, 3_000, 8_000, 26_000][key.below(2, 5) as usize]
-        * (1 + key.below(3, 100))
-        / 100);
+    let longest = [60, 600, 3_000, 8_000, 26_000, 60_000][key.below(2, 6) as usize];
+    let lasts = ms(longest * (1 + key.below(3, 100)) / 100);
     match key.below(4, 20) {
         0..6 => What::Crash { process, vanishes: flag },
         6..9 => What::CrashDriver { vanishes: flag, back: lasts },

@@ -22,6 +22,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use check::Counts;
 use material::Material;
 
 /// How many seeds are played unless told otherwise.
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
     play::listen_for_panics();
     let material = Material::new();
     let next = AtomicU64::new(wish.from);
-    let failed = Mutex::new(vec![]);
+    let (failed, counts) = (Mutex::new(vec![]), Mutex::new(Counts::default()));
     let end = wish.from + wish.seeds;
     std::thread::scope(|scope| {
         for _ in 0..THREADS.min(wish.seeds) {
@@ -56,15 +57,19 @@ fn main() -> ExitCode {
                     Some(next.fetch_add(1, Ordering::SeqCst)).filter(|s| *s < end)
                 {
                     let repeated = wish.aloud || seed < wish.from + REPEATED;
-                    if let Err(problem) = material.try_seed(seed, repeated, wish.aloud) {
-                        println!("seed {seed}: {problem}\n    {}", replay(seed));
-                        failed.lock().unwrap().push(seed);
+                    match material.try_seed(seed, repeated, wish.aloud) {
+                        Ok(happened) => *counts.lock().unwrap() += happened,
+                        Err(problem) => {
+                            println!("seed {seed}: {problem}\n    {}", replay(seed));
+                            failed.lock().unwrap().push(seed);
+                        }
                     }
                 }
             });
         }
     });
     let failed = failed.into_inner().unwrap();
+    println!("{} runs: {}", wish.seeds, counts.into_inner().unwrap());
     let verdict = if failed.is_empty() { "ok" } else { "FAILED" };
     println!(
         "test result: {verdict}. {} passed; {} failed; 0 ignored; 0 measured; 0 filtered out; \

@@ -9,17 +9,18 @@ use plan::{Facts, Plan};
 use store::{RunDir, Runs};
 use tempfile::TempDir;
 
-use crate::check::{self, Result};
+use crate::check::{self, Counts, Result};
 use crate::faults::{Manner, What, faults};
 use crate::play::{Scene, play};
 
 /// Each with its number of workers.
-const STRATEGIES: [(&str, usize); 5] = [
+const STRATEGIES: [(&str, usize); 6] = [
     ("single", 1),
     ("all_reduce", 3),
     ("{ average: { sync_every: 3 } }", 3),
     ("all_reduce", 2),
     ("{ average: { outer: {} } }", 2),
+    ("{ parameter_server: { servers: 2, mode: sync } }", 2),
 ];
 
 /// Samples to train on, some of them held out, and to test on.
@@ -73,7 +74,7 @@ impl Material {
         seed: u64,
         repeated: bool,
         aloud: bool,
-    ) -> std::result::Result<(), String> {
+    ) -> std::result::Result<Counts, String> {
         let number = (seed % STRATEGIES.len() as u64) as usize;
         let Way { strategy, workers, expected, .. } = &self.ways[number];
         let of_seed = |workers: usize| (Manner::of(seed, workers), faults(seed));
@@ -86,14 +87,14 @@ impl Material {
         let (run, _kept, events) = play(&format!("seed{seed}"), aloud)?;
         let doubled = faults(seed).iter().any(|fault| matches!(fault.what, What::Double { .. }));
         let expected = expected.as_ref().expect("it was played before");
-        check::check(&run, expected, doubled).map_err(named)?;
+        let counts = check::check(&run, expected, doubled).map_err(named)?;
         if repeated {
             let (_, _again, same) = play(&format!("again{seed}"), false)?;
             if events != same {
                 return Err(named("it is not the same when it is played again".into()));
             }
         }
-        Ok(())
+        Ok(counts)
     }
 
     /// The folder of the run that was played; it is gone with what comes with it.

@@ -29,6 +29,8 @@ pub enum Decision {
     StartServers(usize),
     /// Give a process up.
     GiveUp(u32),
+    /// Give a process up that others cannot reach; should it come back, it stands by for a while.
+    SetAside(u32),
     /// Ask everybody to halt, and announce this generation.
     Halt(u64),
     /// Form a group.
@@ -56,6 +58,8 @@ pub fn decide(now: Duration, crew: &Crew, limits: &Limits) -> (Decision, String)
     if crew.phase == Phase::Over || crew.phase == Phase::Saving {
         return wait("all were told to leave");
     }
+    let near = crew.without_those_aside(now);
+    let crew = near.as_ref().unwrap_or(crew);
     let staying = |serves| {
         crew.members.values().filter(|member| !member.leaving && member.serves == serves).count()
     };
@@ -129,7 +133,8 @@ fn watch(
         let seconds = (now - lively).as_secs_f64();
         return halt(format!("all have waited for each other for {seconds:.1} s"));
     }
-    let places = seated().count() < crew.world;
+    let places =
+        seated().filter(|(process, ..)| crew.hosts.contains(&Some(*process))).count() < crew.world;
     let newcomer = crew.usable().into_iter().find(|process| !crew.members[process].seated);
     match newcomer {
         Some(newcomer) if places => halt(format!("process {newcomer} joins")),
@@ -163,14 +168,17 @@ fn gather(crew: &Crew, limits: &Limits) -> (Decision, String) {
     if servers.is_none() {
         return wait("a server has not arrived");
     }
-    if crew.stumbles >= limits.stumbles && usable.len() + crew.keepers.len() > 1 {
+    if usable.len() + crew.keepers.len() > 1 {
         let blamed = crew.blamed.filter(|blamed| crew.members.contains_key(blamed));
         let process = blamed.or(usable.last().copied()).unwrap_or_default();
-        let reason = format!("{} groups with process {process} broke", crew.stumbles);
-        return (Decision::GiveUp(process), reason);
+        // Of one that was set aside before, once is enough.
+        let limit = if crew.aside.contains_key(&process) { 1 } else { limits.stumbles };
+        if crew.stumbles >= limit {
+            let reason = format!("{} groups with process {process} broke", crew.stumbles);
+            return (Decision::SetAside(process), reason);
+        }
     }
-    let holds = |line: &super::Line| line.held.as_ref().is_some_and(|held| held.mark.is_some());
-    let survivors = crew.lines().any(|(.., line)| holds(line));
+    let survivors = form::source(crew).is_some();
     let unarrived = |(_, member): &(&u32, &super::Member)| member.line.is_none();
     match crew.members.iter().find(unarrived) {
         // Whoever holds something goes on at once; a newcomer joins later.

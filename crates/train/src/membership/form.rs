@@ -5,9 +5,11 @@ use collective::{Contact, Seat};
 use super::{Crew, Line, place};
 use crate::message::{Formation, Held, Mark, Move};
 
-/// The process whose state is the newest; of equals, the lowest.
+/// The process whose state is the newest; of equals, the lowest. None where the newest was saved, and
+/// nobody that holds it is left: one that was cut off long ago may still be there.
 pub(super) fn source(crew: &Crew) -> Option<u32> {
-    let newest = crew.lines().filter_map(|(process, _, line)| Some((mark(line)?, process)));
+    let held = crew.lines().filter_map(|(process, _, line)| Some((mark(line)?, process)));
+    let newest = held.filter(|(mark, _)| crew.loose || Some(mark.step) >= crew.saved);
     newest.max_by_key(|&(mark, process)| (mark, std::cmp::Reverse(process))).map(|(_, p)| p)
 }
 

@@ -6,6 +6,7 @@
 //! they hold; when all have answered, a new group is **formed**, one generation on, from the newest
 //! state that any of them holds. So a late message of an old group is known by its number.
 
+mod aside;
 mod decide;
 mod form;
 mod place;
@@ -17,6 +18,7 @@ use collective::Contact;
 
 use crate::message::{Beat, Held};
 
+pub use aside::Aside;
 pub use decide::{Decision, Limits, decide};
 pub use form::servers;
 
@@ -44,12 +46,16 @@ pub struct Crew {
     pub loose: bool,
     /// Up to which epoch results are written down.
     pub told: u64,
+    /// The newest step that was saved.
+    pub saved: Option<u64>,
     /// Whether all are to save and leave.
     pub stopping: bool,
     /// Groups in a row that broke before anything moved.
     pub stumbles: u32,
     /// The process that the last of them blamed.
     pub blamed: Option<u32>,
+    /// Those that others cannot reach, whom no group needs for a while.
+    pub aside: BTreeMap<u32, Aside>,
 }
 
 /// Whether there is a group now.
@@ -120,6 +126,7 @@ impl Crew {
         }
         if moved {
             (self.stumbles, self.blamed) = (0, None);
+            self.reconcile();
         }
     }
 

@@ -169,8 +169,9 @@ impl Servers {
             let frame = request(line.range.clone()).encode();
             *bytes_sent += frame.len() as u64;
             tokio::select! {
-                sent = line.writer.send(&frame) => sent.map_err(|error| lost(line.process, error))?,
+                biased;
                 _ = fence.wait_for(|newest| *newest > *generation) => return Err(Broken::Superseded),
+                sent = line.writer.send(&frame) => sent.map_err(|error| lost(line.process, error))?,
             }
         }
         Ok(())
@@ -181,8 +182,9 @@ impl Servers {
         let mut answers = vec![];
         for line in lines {
             let frame = tokio::select! {
-                frame = line.reader.receive(MAX_FRAME) => frame.map_err(|e| lost(line.process, e))?,
+                biased;
                 _ = fence.wait_for(|newest| *newest > *generation) => return Err(Broken::Superseded),
+                frame = line.reader.receive(MAX_FRAME) => frame.map_err(|e| lost(line.process, e))?,
             };
             let answer = frame.and_then(|frame| Answer::decode(&frame));
             let answer = answer.ok_or_else(|| lost(line.process, "it hung up"))?;

@@ -112,6 +112,7 @@ async fn attend(
 ) {
     let (reader, writer) = wire.split();
     tokio::select! {
+        biased;
         () = listen(line, reader, &sender) => {}
         () = speak(writer, answers) => {}
     }
