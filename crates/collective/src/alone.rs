@@ -28,7 +28,7 @@ impl Alone {
 
     /// How many values were summed.
     pub(crate) fn all_reduce(&mut self, parts: &[Part<'_>]) -> Result<usize, Broken> {
-        let len = check_parts(parts, self.order.len(), self.result.len())?.unwrap_or(0);
+        let len = check_parts(parts, self.order.len(), self.result.len())?;
         let leaves: Vec<&[f32]> = self.order.iter().map(|&place| parts[place].values).collect();
         self.sum.run(&leaves, &mut self.result[..len]);
         for (note, &place) in self.notes.iter_mut().zip(&self.order) {

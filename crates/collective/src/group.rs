@@ -105,11 +105,14 @@ impl Group {
         slot.unwrap_or_else(|| Box::new(vec![0.0; self.layout.len]))
     }
 
-    /// Sums what the ranks bring; `parts` are in the order of [`Group::ranks`]. Every process gets
-    /// the same bits.
+    /// Sums what the ranks bring; `parts` are in the order of [`Group::ranks`]. Every process that
+    /// hosts ranks calls it, and gets the same bits; the others have no part in sums.
     pub async fn all_reduce(&mut self, parts: &[Part<'_>]) -> Result<Sum<'_>, Broken> {
         self.begin()?;
         let outcome = match &mut self.link {
+            _ if self.layout.seats[self.layout.me].ranks.is_empty() => {
+                Err(Broken::misused("who hosts no rank has no part in sums"))
+            }
             Link::Alone(alone) => self.fence.check().and_then(|()| alone.all_reduce(parts)),
             Link::Streams(streams) => self.fence.guard(streams.all_reduce(parts)).await,
             Link::Shared(shared) => shared.all_reduce(parts, &self.fence).await,
@@ -130,7 +133,7 @@ impl Group {
         Ok(self.all_reduce(&parts).await?.notes)
     }
 
-    /// Returns when every process has called it.
+    /// Returns when every process that hosts ranks has called it.
     pub async fn barrier(&mut self) -> Result<(), Broken> {
         let notes = vec![[0; 64]; self.ranks().len()];
         self.gather(&notes).await.map(|_| ())
@@ -191,19 +194,15 @@ impl Group {
     }
 }
 
-/// The length of the parts, which must be one for each rank and equally long; `None` without any.
-pub(crate) fn check_parts(
-    parts: &[Part<'_>],
-    ranks: usize,
-    max: usize,
-) -> Result<Option<usize>, Broken> {
+/// The length of the parts, which must be one for each rank and equally long.
+pub(crate) fn check_parts(parts: &[Part<'_>], ranks: usize, max: usize) -> Result<usize, Broken> {
     if parts.len() != ranks {
         let problem = format!("{} parts for the {ranks} ranks of this process", parts.len());
         return Err(Broken::misused(problem));
     }
-    let len = parts.first().map(|part| part.values.len());
+    let len = parts.first().map_or(0, |part| part.values.len());
     let longest = parts.iter().map(|part| part.values.len()).max().unwrap_or(0);
-    if parts.iter().any(|part| Some(part.values.len()) != len) || longest > max {
+    if parts.iter().any(|part| part.values.len() != len) || longest > max {
         let problem = format!("parts of different lengths, or longer than {max} values: {longest}");
         return Err(Broken::misused(problem));
     }

@@ -25,7 +25,7 @@ use crate::net::{Net, Stream, be_patient};
 use crate::refusal::{Complaints, Tell};
 use crate::shm::Passing;
 use crate::streams::Streams;
-use crate::{Access, Broken, Group, Layout, Refusal, Wire};
+use crate::{Access, Broken, Group, Layout, Meter, Refusal, Wire};
 
 /// Which ways a group may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,7 @@ pub struct Port {
     contact: Contact,
     arrivals: Arc<Arrivals<Box<dyn Stream>>>,
     acceptor: JoinHandle<()>,
+    meter: Meter,
     /// Where memory is passed, if it can be.
     passing: Option<Passing>,
 }
@@ -69,12 +70,18 @@ impl Port {
         };
         let arrivals = Arc::new(Arrivals::new());
         let acceptor = tokio::spawn(receive(door, Arc::clone(&arrivals), refused));
-        Ok(Port { net, access, contact, arrivals, acceptor, passing })
+        let meter = Meter::default();
+        Ok(Port { net, access, contact, arrivals, acceptor, meter, passing })
     }
 
     /// Where this process can be found.
     pub fn contact(&self) -> Contact {
         self.contact.clone()
+    }
+
+    /// Counts what goes over the connections of its groups.
+    pub fn meter(&self) -> &Meter {
+        &self.meter
     }
 
     /// Forms the group of a generation. `fence` holds the newest generation that was announced.
@@ -111,7 +118,8 @@ impl Port {
         };
         let others = layout.seats.iter().enumerate().filter(|(number, _)| *number != layout.me);
         let streams = try_join_all(others.map(peer)).await?;
-        Ok(Streams::new(layout, streams))
+        let watched = streams.into_iter().map(|stream| self.meter.watch(stream)).collect();
+        Ok(Streams::new(layout, watched))
     }
 
     /// Knocks at an earlier seat. One that says nothing may be busy: it is tried again.

@@ -38,9 +38,8 @@ use segment::{Segment, Slot};
 pub(crate) struct Shared {
     board: Arc<Board>,
     ranks: Vec<usize>,
-    /// The seats that add up a portion, and the number of this seat among them.
-    owners: Vec<usize>,
-    owner: Option<usize>,
+    /// Which of those that add up a portion this seat is.
+    owner: usize,
     len: usize,
     sum: Sum,
     pub(crate) notes: Vec<Note>,
@@ -71,8 +70,7 @@ impl Shared {
         Ok(Shared {
             board: Arc::new(Board::new(segment, areas, layout)),
             ranks: layout.seats[layout.me].ranks.clone(),
-            owner: owners.iter().position(|seat| *seat == layout.me),
-            owners,
+            owner: owners.iter().position(|seat| *seat == layout.me).unwrap_or(0),
             len: layout.len,
             sum: Sum::new(0..layout.world, &leaves),
             notes: vec![[0; 64]; layout.world],
@@ -111,14 +109,14 @@ impl Shared {
         fence: &Fence,
     ) -> Result<usize, Broken> {
         fence.check()?;
-        let own = check_parts(parts, self.ranks.len(), self.len)?;
+        let len = check_parts(parts, self.ranks.len(), self.len)?;
         let inside = self.board.enter();
         let face = self.rounds % 2;
         self.rounds += 1;
         self.bring(parts, face);
-        self.board.call(face, own.unwrap_or(0));
+        self.board.call(face, len);
         self.barrier(fence).await?;
-        let len = self.agree(face)?;
+        self.agree(face, len)?;
         for (rank, note) in self.notes.iter_mut().enumerate() {
             *note = self.board.read_note(rank, face);
         }
@@ -154,29 +152,19 @@ impl Shared {
         }
     }
 
-    /// The number of values, which all seats with ranks must have called for.
-    fn agree(&self, face: usize) -> Result<usize, Broken> {
+    /// All must have called for as many values.
+    fn agree(&self, face: usize, len: usize) -> Result<(), Broken> {
         let called = |seat: usize| self.board.called(seat, face);
-        let ours = called(*self.owner.map_or(&self.owners[0], |owner| &self.owners[owner]));
-        if let Some(&seat) = self.owners.iter().find(|seat| called(**seat) != ours) {
-            let theirs = called(seat);
-            let problem = format!("it sums {theirs} values where others sum {ours}");
-            return Err(Broken::refused(self.board.process(seat), problem));
-        }
-        let len = usize::try_from(ours).ok().filter(|len| *len <= self.len);
-        len.ok_or_else(|| {
-            let problem =
-                format!("it sums {ours} values where at most {} were agreed on", self.len);
-            Broken::refused(self.board.process(self.owners[0]), problem)
+        let other = self.board.owners.iter().find(|seat| called(**seat) != len as u64);
+        other.map_or(Ok(()), |&seat| {
+            let problem = format!("it sums {} values where others sum {len}", called(seat));
+            Err(Broken::refused(self.board.process(seat), problem))
         })
     }
 
     /// Adds up this seat's portion of everyone's values.
     fn add_up(&mut self, len: usize, face: usize) {
-        let Some(owner) = self.owner else {
-            return;
-        };
-        let range = portion(len, self.owners.len(), owner);
+        let range = portion(len, self.board.owners.len(), self.owner);
         let leaves: Vec<&[f32]> =
             (0..self.notes.len()).map(|rank| values(&self.board, rank, face, &range)).collect();
         let Board { segment, areas, .. } = &*self.board;

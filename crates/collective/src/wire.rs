@@ -5,6 +5,7 @@ use std::io;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 
+use crate::Meter;
 use crate::net::Stream;
 
 /// A frame's memory grows by this much at a time, as its bytes come in: a length alone reserves
@@ -37,6 +38,11 @@ pub struct Writer {
 impl Wire {
     pub(crate) fn new(stream: Box<dyn Stream>) -> Wire {
         Wire { stream }
+    }
+
+    /// The same connection; the meter counts what goes over it.
+    pub fn metered(self, meter: &Meter) -> Wire {
+        Wire::new(meter.watch(self.stream))
     }
 
     /// The two halves, to be used by different tasks.

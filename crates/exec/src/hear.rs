@@ -103,7 +103,8 @@ impl Drive<'_> {
             Phase::Halted | Phase::Formed { .. } => {}
         }
         if !known {
-            let (pid, ticks, serves, adopted) = (hello.pid, None, false, !came_by_itself);
+            let (pid, ticks, adopted) = (hello.pid, None, !came_by_itself);
+            let serves = hello.serves;
             let kind = Kind::TaskStarted { process, pid, ticks, serves, adopted };
             self.note(Some(&task), kind)?;
         }

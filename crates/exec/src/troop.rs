@@ -101,7 +101,7 @@ impl Troop {
             // Another one, which counts its events from the beginning.
             self.heard.remove(&process);
         }
-        let (leaving, seated, serves) = (false, false, false);
+        let (leaving, seated, serves) = (false, false, hello.serves);
         let stranger = Member { due: now, line: None, leaving, seated, serves };
         let member = self.crew.members.entry(process).or_insert(stranger);
         member.line = Some(Line {

@@ -88,6 +88,8 @@ pub struct Hello {
     pub contact: Contact,
     /// The task it works on already.
     pub task: Option<String>,
+    /// Whether it is a server there.
+    pub serves: bool,
     /// The newest group it has heard of.
     pub generation: u64,
 }
@@ -101,6 +103,8 @@ pub struct Beat {
     pub step: u64,
     /// Whether it waits for the others now.
     pub waits: bool,
+    /// Changes whenever something goes to the others or comes from them: it waits, but not in vain.
+    pub exchanged: u64,
     /// How long it has waited for others in all.
     pub waited_seconds: f64,
 }

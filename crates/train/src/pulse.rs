@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use collective::{Broken, Group, Note, Part, Sum};
+use collective::{Broken, Group, Meter, Note, Part, Sum};
 
 use crate::Clock;
 use crate::message::Beat;
@@ -18,6 +18,8 @@ pub struct Pulse {
     step: AtomicU64,
     waits: AtomicBool,
     waited_ns: AtomicU64,
+    /// Counts what is exchanged with others.
+    meter: Meter,
     /// Written when a group ends, never while a step is under way.
     trained: Mutex<Trained>,
 }
@@ -36,6 +38,11 @@ pub(crate) struct Trained {
 }
 
 impl Pulse {
+    /// The pulse of a process whose exchanges are counted.
+    pub(crate) fn new(meter: Meter) -> Self {
+        Pulse { meter, ..Pulse::default() }
+    }
+
     /// Takes note that work went on, up to a step.
     pub(crate) fn moved(&self, step: u64) {
         self.step.store(step, Ordering::Relaxed);
@@ -53,6 +60,7 @@ impl Pulse {
             moves: self.moves.load(Ordering::Relaxed),
             step: self.step.load(Ordering::Relaxed),
             waits: self.waits.load(Ordering::Relaxed),
+            exchanged: self.meter.read(),
             waited_seconds: self.waited().as_secs_f64(),
         }
     }
@@ -145,6 +153,8 @@ impl Drop for Waiting<'_> {
         let waited = self.clock.elapsed().saturating_sub(self.since);
         let nanos = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
         self.pulse.waited_ns.fetch_add(nanos, Ordering::Relaxed);
+        // Through memory, what is exchanged is counted when it is whole.
+        self.pulse.meter.count(1);
         self.pulse.waits.store(false, Ordering::Relaxed);
     }
 }

@@ -42,6 +42,8 @@ pub(super) struct Board {
     pub(super) segment: Arc<Segment>,
     pub(super) areas: Areas,
     pub(super) me: usize,
+    /// The seats that host ranks: they wait for each other, each adds up a portion.
+    pub(super) owners: Vec<usize>,
     processes: Vec<u32>,
 }
 
@@ -88,6 +90,7 @@ impl Board {
             segment: Arc::new(segment),
             areas,
             me: layout.me,
+            owners: layout.owners(),
             processes: layout.seats.iter().map(|seat| seat.process).collect(),
         }
     }
@@ -137,10 +140,10 @@ impl Board {
         }
     }
 
-    /// Waits until every seat has reached this barrier. Nobody has left without having done its part.
+    /// Waits until every seat with ranks has reached this barrier. None of them has left without having done its part.
     pub(super) async fn barrier(&self, number: u32, fence: &Fence) -> Result<(), Broken> {
         self.raise(self.areas.arrived(self.me), number);
-        for seat in (0..self.seats()).filter(|seat| *seat != self.me) {
+        for &seat in self.owners.iter().filter(|seat| **seat != self.me) {
             let signal = self.signal(self.areas.arrived(seat));
             while !self.looks_reached(&signal, number) {
                 fence.check()?;
@@ -174,15 +177,15 @@ impl Board {
         // Nought stands for those who have not said anything.
         let mine = u32::try_from(sched_getcpu()).map_or(0, |core| core.wrapping_add(1));
         core(self.me).store(mine, Relaxed);
-        let mut others = (0..self.seats()).filter(|seat| *seat != self.me);
-        others.any(|seat| core(seat).load(Relaxed) == mine)
+        let mut others = self.owners.iter().filter(|seat| **seat != self.me);
+        others.any(|&seat| core(seat).load(Relaxed) == mine)
     }
 
     /// Whether what was read before this barrier may be used, and all can still come to it.
     fn check_all(&self, number: u32) -> Result<(), Broken> {
         // What was read before is older than what is looked at now.
         fence(SeqCst);
-        for seat in 0..self.seats() {
+        for &seat in &self.owners {
             let through = self.segment.word(self.areas.through(seat));
             if self.has_left(seat) && !is_at_least(through.load(SeqCst), number) {
                 return Err(self.lost(seat));

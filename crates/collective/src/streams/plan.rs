@@ -98,10 +98,9 @@ impl Plan {
         chunk(&self.portion(seat, len), self.chunk, number)
     }
 
-    /// What goes from one seat to another. A seat without ranks brings nothing and owns nothing.
+    /// What goes from one seat to another.
     pub(super) fn turns(&self, from: usize, to: usize, len: usize) -> Turns {
-        let partials = if self.ranks[from].is_empty() { 0 } else { self.chunks(to, len) };
-        Turns::new(partials, self.chunks(from, len))
+        Turns::new(self.chunks(to, len), self.chunks(from, len))
     }
 
     /// Whether own pieces have to be added up before they are sent.

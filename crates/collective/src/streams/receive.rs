@@ -11,7 +11,7 @@ use crate::group::Note;
 impl Reduce<'_> {
     /// Reads once from a peer; whether something came.
     pub(super) fn receive(&mut self, place: usize, cx: &mut Context<'_>) -> Result<bool, Broken> {
-        let (me, len) = (self.plan.me, self.len.unwrap_or(0));
+        let (me, len) = (self.plan.me, self.len);
         let Talk { line, incoming, .. } = &mut self.talks[place];
         let target: &mut [u8] = match incoming.progress.turn {
             None => return Ok(false),
@@ -53,18 +53,15 @@ impl Reduce<'_> {
         let Talk { line, incoming, .. } = &mut self.talks[place];
         let (head, notes) = incoming.opening.split_at(HEAD_BYTES);
         let theirs = line.check(head, Kind::AllReduce, self.result.len())?;
-        let ranks = &self.plan.ranks[line.seat];
-        if !ranks.is_empty() {
-            let len = *self.len.get_or_insert(theirs);
-            if len != theirs {
-                let problem = format!("it sums {theirs} values where others sum {len}");
-                return Err(Broken::refused(line.process, problem));
-            }
+        if theirs != self.len {
+            let problem = format!("it sums {theirs} values where others sum {}", self.len);
+            return Err(Broken::refused(line.process, problem));
         }
+        let ranks = &self.plan.ranks[line.seat];
         for (rank, note) in ranks.iter().zip(notes.chunks_exact(size_of::<Note>())) {
             self.notes[*rank].copy_from_slice(note);
         }
-        incoming.progress.turns = self.plan.turns(line.seat, self.plan.me, self.len.unwrap_or(0));
+        incoming.progress.turns = self.plan.turns(line.seat, self.plan.me, self.len);
         Ok(())
     }
 }

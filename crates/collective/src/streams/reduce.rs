@@ -70,8 +70,8 @@ pub(super) struct Reduce<'a> {
     pub(super) parts: &'a [Part<'a>],
     pub(super) result: &'a mut [f32],
     pub(super) notes: &'a mut [Note],
-    /// How many values there are. A seat without ranks learns it from the others.
-    pub(super) len: Option<usize>,
+    /// How many values there are.
+    pub(super) len: usize,
     /// How many chunks of this seat's portion are summed, and how many floats of the next one.
     pub(super) summed: usize,
     pub(super) added: usize,
@@ -122,12 +122,12 @@ impl Progress {
 }
 
 impl Reduce<'_> {
-    /// Opens the exchange with everyone.
+    /// Opens the exchange with everyone who hosts ranks.
     pub(super) fn begin(&mut self) {
-        for talk in self.talks.iter_mut() {
-            let len = self.len.unwrap_or(0);
-            let turns = self.plan.turns(self.plan.me, talk.line.seat, len);
-            talk.begin(len, self.parts, turns);
+        let plan = &self.plan;
+        for talk in self.talks.iter_mut().filter(|talk| !plan.ranks[talk.line.seat].is_empty()) {
+            let turns = plan.turns(plan.me, talk.line.seat, self.len);
+            talk.begin(self.len, self.parts, turns);
         }
     }
 
@@ -141,7 +141,7 @@ impl Reduce<'_> {
                 moved |= self.send(place, cx)?;
             }
             if self.talks.iter().all(Talk::is_done) {
-                return Poll::Ready(Ok(self.len.unwrap_or(0)));
+                return Poll::Ready(Ok(self.len));
             }
             if !moved {
                 return Poll::Pending;
@@ -152,7 +152,7 @@ impl Reduce<'_> {
     /// Adds up as much of this seat's portion as everyone's partials are there for. Chunks are added
     /// up while they come in, before they have left the cache.
     fn add_up(&mut self) -> bool {
-        let (me, len, before) = (self.plan.me, self.len.unwrap_or(0), (self.summed, self.added));
+        let (me, len, before) = (self.plan.me, self.len, (self.summed, self.added));
         while self.summed < self.plan.chunks(me, len) {
             let chunk = self.plan.chunk_of(me, len, self.summed);
             let (from, to) = (self.added, self.ready(chunk.len()));

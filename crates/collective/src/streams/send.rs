@@ -48,8 +48,11 @@ impl<'a> Load<'a> {
 impl Reduce<'_> {
     /// Writes once to a peer; whether something went.
     pub(super) fn send(&mut self, place: usize, cx: &mut Context<'_>) -> Result<bool, Broken> {
+        if self.talks[place].outgoing.is_flushed {
+            return Ok(false);
+        }
         self.stage(place);
-        let (me, len) = (self.plan.me, self.len.unwrap_or(0));
+        let (me, len) = (self.plan.me, self.len);
         let Talk { line, outgoing, .. } = &mut self.talks[place];
         let (opening, staged, progress) = (&outgoing.opening, &outgoing.staged, &outgoing.progress);
         let mut load = Load::new(progress.at);
@@ -89,14 +92,14 @@ impl Reduce<'_> {
         if let Some(Turn::Partial(chunk)) = outgoing.progress.turn
             && !std::mem::replace(&mut outgoing.is_staged, true)
         {
-            let range = self.plan.chunk_of(line.seat, self.len.unwrap_or(0), chunk);
+            let range = self.plan.chunk_of(line.seat, self.len, chunk);
             self.plan.stage(self.parts, range, &mut outgoing.staged);
         }
     }
 
     /// So many bytes have gone: what goes next?
     fn sent(&mut self, place: usize, mut bytes: usize) {
-        let (me, len) = (self.plan.me, self.len.unwrap_or(0));
+        let (me, len) = (self.plan.me, self.len);
         let Talk { line, outgoing, .. } = &mut self.talks[place];
         while let Some(turn) = outgoing.progress.turn {
             let whole = match turn {

@@ -9,8 +9,11 @@ use tokio::sync::watch;
 use crate::meeting::{Member, Place, meet};
 use crate::numbers::{Brought, bits, hosting, note, notes, one_each, sum, value};
 
-/// One all-reduce whose outcome is compared with the reference.
+/// One all-reduce whose outcome is compared with the reference. Who hosts no rank has no part in it.
 async fn reduce(group: &mut Group, round: usize, len: usize) {
+    if group.ranks().is_empty() {
+        return;
+    }
     let brought = Brought::new(round, group.ranks(), len);
     let world = group.world();
     let summed = group.all_reduce(&brought.parts()).await.unwrap();
@@ -48,6 +51,9 @@ pub(crate) fn any_length_will_do(place: Place) {
 pub(crate) fn slots_hold_values(place: Place) {
     meet(place, &hosting(3, 5, 3), 333, async |Member { mut group, .. }: Member| {
         let ranks = group.ranks().to_vec();
+        if ranks.is_empty() {
+            return;
+        }
         let mut slots: Vec<_> = ranks.iter().map(|&rank| group.slot(rank)).collect();
         // A second slot of a rank is not the first.
         let mut again: Vec<_> = ranks.iter().map(|&rank| group.slot(rank)).collect();
@@ -81,8 +87,10 @@ pub(crate) fn many_rounds(place: Place) {
             reduce(&mut group, round, [600, 7, 64][round % 3]).await;
             let ranks = group.ranks().to_vec();
             let own: Vec<Note> = ranks.iter().map(|&rank| note(round, rank)).collect();
-            assert_eq!(group.gather(&own).await.unwrap(), notes(round, 4));
-            group.barrier().await.unwrap();
+            if !ranks.is_empty() {
+                assert_eq!(group.gather(&own).await.unwrap(), notes(round, 4));
+                group.barrier().await.unwrap();
+            }
             let mut values = vec![group.me() as f32; round];
             group.broadcast(round % 3, &mut values).await.unwrap();
             assert_eq!(values, vec![(round % 3) as f32; round]);
@@ -177,7 +185,9 @@ pub(crate) fn generations_follow(place: Place) {
             assert_eq!(group.ranks(), hosting[group.me()]);
             reduce(&mut group, round, 1_000).await;
             // The old one is good for nothing, and harms nobody.
-            assert_eq!(member.group.barrier().await.err(), Some(Broken::Superseded));
+            if !member.group.ranks().is_empty() {
+                assert_eq!(member.group.barrier().await.err(), Some(Broken::Superseded));
+            }
             member.group = group;
         }
     });
@@ -256,6 +266,29 @@ pub(crate) fn misuse_is_told(place: Place) {
     meet(place, &one_each(2), 10, async |Member { mut group, .. }: Member| {
         let broken = group.broadcast(2, &mut []).await.err().unwrap();
         assert!(matches!(broken, Broken::Misused { .. }), "{broken}");
+    });
+}
+
+/// Who hosts no rank gives what it has, goes, and is not missed.
+pub(crate) fn who_hosts_nothing_may_go(place: Place) {
+    let hosting = [vec![1], vec![], vec![0, 2]];
+    let gone = Barrier::new(3);
+    meet(place, &hosting, 5_000, async |Member { mut group, .. }: Member| {
+        reduce(&mut group, 0, 5_000).await;
+        let mut given = [if group.me() == 1 { 7.0 } else { 0.0 }; 100];
+        group.broadcast(1, &mut given).await.unwrap();
+        assert_eq!(given, [7.0; 100]);
+        if group.me() == 1 {
+            let broken = group.barrier().await.err().unwrap();
+            assert!(matches!(broken, Broken::Misused { .. }), "{broken}");
+            drop(group);
+            gone.wait();
+            return;
+        }
+        gone.wait();
+        for round in 1..4 {
+            reduce(&mut group, round, 5_000).await;
+        }
     });
 }
 

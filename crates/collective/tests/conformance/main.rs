@@ -40,7 +40,8 @@ macro_rules! every_check {
             misuse_is_told,
             a_group_knows_itself,
             the_late_harm_nobody,
-            the_lost_are_missed
+            the_lost_are_missed,
+            who_hosts_nothing_may_go
             $(, $more)*
         ]);
     };

@@ -47,6 +47,7 @@ impl Actor {
             host: "here".into(),
             contact,
             task: self.task.clone(),
+            serves: false,
             generation: self.generation,
         };
         self.say(ToDriver::Hello(Box::new(hello))).await;

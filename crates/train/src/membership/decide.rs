@@ -133,8 +133,7 @@ fn watch(
         let seconds = (now - lively).as_secs_f64();
         return halt(format!("all have waited for each other for {seconds:.1} s"));
     }
-    let places =
-        seated().filter(|(process, ..)| crew.hosts.contains(&Some(*process))).count() < crew.world;
+    let places = seated().count() < crew.world;
     let newcomer = crew.usable().into_iter().find(|process| !crew.members[process].seated);
     match newcomer {
         Some(newcomer) if places => halt(format!("process {newcomer} joins")),

@@ -86,7 +86,7 @@ pub struct Member {
     pub line: Option<Line>,
     /// Whether the system asked it to leave.
     pub leaving: bool,
-    /// Whether it has a seat in the group.
+    /// Whether it hosts ranks of the group.
     pub seated: bool,
     /// Whether it is a server, and hosts no ranks.
     pub serves: bool,
@@ -119,7 +119,7 @@ impl Crew {
         let mut moved = false;
         if let Some(line) = self.members.get_mut(&process).and_then(|m| m.line.as_mut()) {
             moved = beat.moves != line.beat.moves;
-            if moved || !beat.waits {
+            if moved || !beat.waits || beat.exchanged != line.beat.exchanged {
                 line.lively = now;
             }
             (line.heard, line.beat) = (now, beat);
@@ -160,7 +160,7 @@ impl Crew {
                 self.hosts[rank] = Some(seat.process);
             }
             if let Some(member) = self.members.get_mut(&seat.process) {
-                member.seated = true;
+                member.seated = !seat.ranks.is_empty();
                 if let Some(line) = &mut member.line {
                     line.lively = now;
                 }

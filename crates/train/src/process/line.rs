@@ -55,7 +55,8 @@ impl Line {
         let (fence, raised) = watch::channel(0);
         let (over, is_over) = watch::channel(false);
         let outbox = Arc::new(Outbox::default());
-        let keeper = Keeper { caller, pulse, outbox: outbox.clone(), wishes, fence, task: None };
+        let (task, serves, said) = (None, false, outbox.clone());
+        let keeper = Keeper { caller, pulse, outbox: said, wishes, fence, task, serves };
         beside.spawn(async move {
             keeper.keep().await;
             over.send_replace(true);
@@ -123,6 +124,8 @@ struct Keeper {
     fence: watch::Sender<u64>,
     /// The task of this process, once it is known.
     task: Option<String>,
+    /// Whether it is a server there.
+    serves: bool,
 }
 
 /// Why a conversation ended.
@@ -174,6 +177,7 @@ impl Keeper {
             host: self.caller.host.clone(),
             contact: self.caller.contact.clone(),
             task: self.task.clone(),
+            serves: self.serves,
             generation: *self.fence.borrow(),
         };
         self.outbox.begin_again();
@@ -235,7 +239,7 @@ impl Keeper {
             }
             ToProcess::Orders(orders) => {
                 self.caller.process = Some(orders.process);
-                self.task = Some(orders.task.id.clone());
+                (self.task, self.serves) = (Some(orders.task.id.clone()), orders.serves);
             }
             _ => {}
         }

@@ -73,7 +73,7 @@ pub async fn serve(station: Station) -> Result<Performed, Error> {
     )
     .await
     .map_err(|error| Error::Orders(format!("cannot listen at {}: {error}", station.listen)))?;
-    let pulse = Arc::new(Pulse::default());
+    let pulse = Arc::new(Pulse::new(port.meter().clone()));
     let mut line = Line::open(
         &station.beside,
         Caller {

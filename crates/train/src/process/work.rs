@@ -181,6 +181,7 @@ async fn agree_with_servers(
     formation: &Formation,
     exchange: &mut Exchange<'_>,
 ) -> Result<Servers, Error> {
+    let source = formation.seat_of(formation.source).unwrap_or(0);
     let members = formation.seats.iter().filter(|seat| !seat.ranks.is_empty()).count();
     let group = (formation.generation, members);
     let mut servers = call(desk, worker, &formation.servers, group).await?;
@@ -191,7 +192,8 @@ async fn agree_with_servers(
             Some(mark) => servers.align(mark.step).await?,
         }
     }
-    exchange.group.barrier().await?;
+    // Whoever has set them says so.
+    exchange.broadcast(source, &mut []).await?;
     if worker.trainer.goes_alone() {
         worker.trainer.take_state(servers.fetch(worker.trainer.parameters()).await?);
     }
@@ -208,6 +210,7 @@ async fn call(
     let directory = Directory {
         net: &*desk.station.net,
         access: desk.access,
+        meter: desk.port.meter(),
         servers,
         generation,
         members,

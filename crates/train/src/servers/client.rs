@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use collective::{Access, Broken, Contact, Net, Note, Reader, Writer, knock};
+use collective::{Access, Broken, Contact, Meter, Net, Note, Reader, Writer, knock};
 use tokio::sync::watch;
 
 use super::request::{Answer, MAX_FRAME, Request};
@@ -28,6 +28,7 @@ struct Line {
 pub(crate) struct Directory<'a> {
     pub(crate) net: &'a dyn Net,
     pub(crate) access: &'a Access,
+    pub(crate) meter: &'a Meter,
     /// By the range that each holds.
     pub(crate) servers: &'a [(u32, Contact)],
     pub(crate) generation: u64,
@@ -43,12 +44,13 @@ impl Servers {
         directory: Directory<'_>,
         fence: watch::Receiver<u64>,
     ) -> Result<Self, Broken> {
-        let Directory { net, access, servers, generation, members, count } = directory;
+        let Directory { net, access, meter, servers, generation, members, count } = directory;
         let mut lines = vec![];
         for (index, (process, contact)) in servers.iter().enumerate() {
             let lost = |problem: String| Broken::Lost { process: *process, problem };
             let wire = knock(net, &contact.address, &contact.fingerprint, access).await;
-            let (reader, writer) = wire.map_err(|refusal| lost(refusal.to_string()))?.split();
+            let wire = wire.map_err(|refusal| lost(refusal.to_string()))?;
+            let (reader, writer) = wire.metered(meter).split();
             let range = range(count, servers.len(), index);
             lines.push(Line { process: *process, range, reader, writer });
         }

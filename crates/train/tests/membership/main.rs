@@ -8,6 +8,7 @@ use std::time::Duration;
 use model::{Happening, Model};
 use proptest::prelude::*;
 use train::membership::{Decision, Phase, decide};
+use train::message::Beat;
 
 fn happening() -> impl Strategy<Value = Happening> {
     let process = || 0..8usize;
@@ -134,6 +135,20 @@ fn those_that_wait_for_each_other_too_long_are_halted_and_those_that_compute_are
     let (decision, reason) = decision(&model);
     assert!(matches!(decision, Decision::Halt(_)), "{decision:?}");
     assert!(reason.starts_with("all have waited for each other for 2."), "{reason}");
+}
+
+#[test]
+fn those_that_wait_while_much_is_exchanged_are_let_be() {
+    let mut model = working();
+    let processes: Vec<u32> = model.crew.members.keys().copied().collect();
+    for exchanged in 1..=100 {
+        model.happen(&Happening::Pass(Duration::from_millis(100)));
+        let beat = Beat { waits: true, exchanged, ..Beat::default() };
+        processes.iter().for_each(|&process| model.crew.beat(process, beat, model.now));
+        assert_eq!(decision(&model).0, Decision::Wait);
+    }
+    pass(&mut model, 2_200, true);
+    assert!(matches!(decision(&model).0, Decision::Halt(_)));
 }
 
 #[test]
