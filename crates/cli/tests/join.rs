@@ -69,6 +69,35 @@ fn those_that_join_do_all_the_work_and_find_the_next_driver() {
 }
 
 #[test]
+fn the_only_one_saves_what_it_holds_and_another_goes_on() {
+    let yard = Yard::new();
+    yard.file("joined.yaml", file(60));
+    yard.ok(&["run", "joined.yaml"]);
+    let expected = yard.json(&["report", "joined", "--json"])["weights_sha256"].clone();
+    std::fs::remove_dir_all(yard.path("runs")).unwrap();
+
+    let mut driver = yard.start(&ALONE);
+    yard.until("it waits", || !yard.events_of("joined-1", "awaiting").is_empty());
+    let mut first = worker(&yard, "one.json");
+    yard.until("one trains", || trains(&yard, 1, 1));
+    signal(first.id(), "-TERM");
+    assert!(first.wait().is_ok());
+    yard.until("it waits again", || yard.events_of("joined-1", "awaiting").len() == 2);
+    assert_eq!(yard.events_of("joined-1", "process_left").len(), 1);
+    assert!(worker(&yard, "two.json").wait().unwrap().success());
+    assert!(driver.wait().unwrap().success());
+    let report = yard.json(&["report", "joined", "--json"]);
+    assert_eq!((&report["weights_sha256"], &report["faults_survived"]), (&expected, &0.into()));
+    // Every step that was done was saved.
+    let step = |kind: &str| yard.events_of("joined-1", kind).last().unwrap()["step"].as_u64();
+    let resumed = step("resumed");
+    let told = yard.events("joined-1");
+    let told = told.iter().take_while(|event| event["event"] != "process_left");
+    let furthest = told.filter(|e| e["event"] == "progress").map(|e| e["step"].as_u64()).max();
+    assert!(resumed >= furthest.unwrap(), "{resumed:?} after {furthest:?}");
+}
+
+#[test]
 fn a_driver_that_waits_in_vain_can_be_stopped() {
     let yard = Yard::new();
     yard.file("joined.yaml", file(1));

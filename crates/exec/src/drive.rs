@@ -25,6 +25,8 @@ use crate::{ExecError, Limits, door};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// How often the driver looks up from its messages.
 const LOOK_UP: Duration = Duration::from_millis(50);
+/// How late it may be with that before it counts as away: stopped, or waiting for a disk.
+const AWAY: Duration = Duration::from_millis(250);
 
 /// What a driver drives, and with what.
 pub struct Driver<'a> {
@@ -78,6 +80,7 @@ pub async fn drive(driver: Driver<'_>) -> Result<Ending, ExecError> {
     let resumed = !events.is_empty();
     let before = standing.tasks.clone();
     let next_process = standing.processes;
+    let looked_up = driver.clock.elapsed();
     let mut drive = Drive {
         driver,
         address,
@@ -87,6 +90,7 @@ pub async fn drive(driver: Driver<'_>) -> Result<Ending, ExecError> {
         volunteers: vec![],
         next_process,
         stopping: false,
+        looked_up,
     };
     let started = Kind::RunStarted {
         run: drive.driver.run.id(),
@@ -123,19 +127,22 @@ pub(crate) struct Drive<'a> {
     pub(crate) volunteers: Vec<(u64, Box<Hello>, UnboundedSender<ToProcess>)>,
     pub(crate) next_process: u32,
     stopping: bool,
+    /// When the driver last looked up from its messages.
+    looked_up: Duration,
 }
 
 impl Drive<'_> {
     /// Takes over what an earlier driver started and what still lives.
     fn adopt(&mut self, before: &BTreeMap<String, train::TaskStanding>) -> Result<(), ExecError> {
-        let plan = self.driver.plan;
+        let (plan, patience) = (self.driver.plan, self.driver.patience.silence);
         for task in plan.tasks.iter() {
             let Some(standing) = before.get(&task.id) else { continue };
             for (&process, &Living { pid, ticks, serves }) in &standing.living {
                 if self.driver.launcher.adopt(process, Started { pid, ticks }) {
                     let now = self.driver.clock.elapsed();
                     let troop = self.troop(task);
-                    let due = now + train::membership::RECONNECT;
+                    // It lives, and looks for its driver as often as it may be silent.
+                    let due = now + patience;
                     troop.add(process, due, serves);
                     let kind = Kind::TaskStarted { process, pid, ticks, serves, adopted: true };
                     self.note(Some(&task.id), kind)?;
@@ -147,6 +154,7 @@ impl Drive<'_> {
 
     async fn until_nothing_runs(&mut self, inbox: &mut Receiver<Heard>) -> Result<(), ExecError> {
         loop {
+            self.mind_itself();
             self.mind_the_user()?;
             for task in self.troops.keys().cloned().collect::<Vec<_>>() {
                 self.lead(&task)?;
@@ -167,6 +175,15 @@ impl Drive<'_> {
             for (process, how) in self.driver.launcher.ended() {
                 self.conclude(process, how)?;
             }
+        }
+    }
+
+    /// While the driver was away, nobody could be heard.
+    fn mind_itself(&mut self) {
+        let now = self.driver.clock.elapsed();
+        let away = now.saturating_sub(std::mem::replace(&mut self.looked_up, now));
+        if away > AWAY {
+            self.troops.values_mut().for_each(|troop| troop.crew.excuse(away));
         }
     }
 
@@ -214,11 +231,12 @@ impl Drive<'_> {
             }
             self.note(None, Kind::RunStopping {})?;
         }
-        let Drive { driver, troops, .. } = self;
-        for troop in troops.values().filter(|troop| troop.killing_at.is_some()) {
-            if asked > 1 || troop.killing_at.is_some_and(|deadline| now > deadline) {
-                troop.crew.members.keys().for_each(|&process| driver.launcher.kill(process));
-            }
+        let is_due =
+            |troop: &Troop| troop.killing_at.is_some_and(|deadline| asked > 1 || now > deadline);
+        let due = self.troops.iter().filter(|(_, troop)| is_due(troop));
+        let due = due.flat_map(|(task, t)| t.crew.members.keys().map(|p| (task.clone(), *p)));
+        for (task, process) in due.collect::<Vec<_>>() {
+            self.let_go(&task, process)?;
         }
         Ok(())
     }

@@ -223,6 +223,12 @@ impl Drive<'_> {
         let parting = troop.farewells.get(&process).map(|farewell| farewell.ending.clone());
         let over = matches!(troop.crew.phase, Phase::Over | Phase::Saving);
         match parting {
+            // It was to save what it held.
+            Some(Parting::Failed { reason }) if troop.crew.phase == Phase::Saving => {
+                troop.saved = false;
+                let reason = format!("process {process} failed: {reason}");
+                self.note(Some(&task), Kind::ProcessLost { process, reason })?;
+            }
             Some(Parting::Failed { reason }) if troop.launched.contains(&process) => {
                 return self.fail(&task, reason);
             }
@@ -268,12 +274,23 @@ impl Drive<'_> {
         self.forget(task, process)
     }
 
+    /// A process has taken too long to leave. One that came by itself cannot be killed.
+    pub(crate) fn let_go(&mut self, task: &str, process: u32) -> Result<(), ExecError> {
+        self.driver.launcher.kill(process);
+        match self.troops.get(task).is_some_and(|troop| troop.launched.contains(&process)) {
+            true => Ok(()),
+            false => self.give_up(task, process, "it took too long to leave"),
+        }
+    }
+
     /// A process is lost, and others take its place.
     fn lose(&mut self, task: &str, process: u32, reason: &str) -> Result<(), ExecError> {
         let kind = Kind::ProcessLost { process, reason: reason.to_owned() };
         self.note(Some(task), kind)?;
         let Some(troop) = self.troops.get_mut(task) else { return Ok(()) };
-        if troop.dies() {
+        // Of one that came by itself and is not heard any more, it is not known that it died.
+        let is_known = troop.launched.contains(&process) || troop.farewells.contains_key(&process);
+        if is_known && troop.dies() {
             let deaths = troop.deaths;
             return self.fail(task, format!("{reason}; the {deaths}th in a row to get nowhere"));
         }

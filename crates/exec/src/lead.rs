@@ -29,13 +29,11 @@ impl Drive<'_> {
                     self.give_up(task, process, &reason)?;
                 }
                 Decision::SetAside(process) => {
+                    troop.crew.set_aside(process, now);
                     self.driver.launcher.kill(process);
-                    self.troops
-                        .get_mut(task)
-                        .into_iter()
-                        .for_each(|t| t.crew.set_aside(process, now));
                     self.give_up(task, process, &reason)?;
                 }
+                Decision::Dismiss(source) => troop.dismiss(source),
                 Decision::Halt(generation) => self.halt(task, generation, reason),
                 Decision::Form(formation) => self.form(task, &formation)?,
                 Decision::Save(whole) => self.save(task, whole)?,
@@ -59,8 +57,9 @@ impl Drive<'_> {
     }
 
     pub(crate) fn halt(&mut self, task: &str, generation: u64, reason: String) {
+        let now = self.driver.clock.elapsed();
         if let Some(troop) = self.troops.get_mut(task) {
-            troop.crew.halted(generation);
+            troop.crew.halted(generation, now);
             troop.reason = reason;
             troop.say_to_all(&ToProcess::Halt { generation });
         }

@@ -83,8 +83,7 @@ impl Troop {
 
     /// Takes note of a process that was started and is to call in time.
     pub(crate) fn add(&mut self, process: u32, due: Duration, serves: bool) {
-        let member = Member { due, line: None, leaving: false, seated: false, serves };
-        self.crew.members.insert(process, member);
+        self.crew.members.insert(process, Member::new(due, serves));
         self.launched.insert(process);
     }
 
@@ -101,16 +100,9 @@ impl Troop {
             // Another one, which counts its events from the beginning.
             self.heard.remove(&process);
         }
-        let (leaving, seated, serves) = (false, false, hello.serves);
-        let stranger = Member { due: now, line: None, leaving, seated, serves };
-        let member = self.crew.members.entry(process).or_insert(stranger);
-        member.line = Some(Line {
-            heard: now,
-            contact: hello.contact.clone(),
-            beat: train::message::Beat::default(),
-            lively: now,
-            held: None,
-        });
+        let stranger = || Member::new(now, hello.serves);
+        let member = self.crew.members.entry(process).or_insert_with(stranger);
+        member.line = Some(Line::new(hello.contact.clone(), now));
     }
 
     /// Says something to one process.
@@ -156,7 +148,8 @@ impl Troop {
     /// Takes note that a process died: whether that is enough.
     pub(crate) fn dies(&mut self) -> bool {
         self.deaths += 1;
-        self.deaths as usize >= MOST_DEATHS * self.crew.wanted.max(1)
+        let Crew { world, wanted, keepers, .. } = &self.crew;
+        self.deaths as usize >= MOST_DEATHS * (*wanted.max(world) + keepers.len()).max(1)
     }
 
     /// Forgets a process that has ended.
@@ -180,6 +173,15 @@ impl Troop {
             let servers = servers(&self.crew).unwrap_or_default();
             self.say(process, ToProcess::Save { whole: self.saver == Some(process), servers });
         }
+    }
+
+    /// Tells those that leave to save what they hold and go; this one saves what all ranks share.
+    pub(crate) fn dismiss(&mut self, source: Option<u32>) {
+        self.saver = source;
+        let leaving = self.crew.members.iter_mut().filter(|(_, m)| m.leaving && !m.serves);
+        let leaving: Vec<u32> =
+            leaving.map(|(&p, member)| (p, member.dismissed = true).0).collect();
+        leaving.into_iter().for_each(|process| self.say_save(process));
     }
 
     /// Tells servers to leave, once no worker needs them any more.

@@ -16,6 +16,8 @@ const MAX_LOG_BYTES: u64 = 1 << 30;
 pub struct EventLog {
     file: File,
     path: PathBuf,
+    /// How long it is.
+    bytes: u64,
     next_seq: u64,
     clock: Clock,
 }
@@ -35,7 +37,8 @@ impl EventLog {
         file.seek(SeekFrom::End(0)).map_err(at)?;
         let events = parse(&bytes[..whole], path)?;
         let next_seq = events.last().map_or(0, |event| event.seq + 1);
-        Ok((EventLog { file, path: path.into(), next_seq, clock }, events))
+        let (path, bytes) = (path.into(), whole as u64);
+        Ok((EventLog { file, path, bytes, next_seq, clock }, events))
     }
 
     /// Appends one event. Events that decide what a later driver does are synced to the disk.
@@ -53,7 +56,12 @@ impl EventLog {
             file.write_all(line.as_bytes())?;
             if decides(&event.kind) { file.sync_data() } else { Ok(()) }
         };
-        write(&mut self.file).map_err(|error| Error::io(&self.path, error))?;
+        if let Err(error) = write(&mut self.file) {
+            // Half a line would spoil all that come after it.
+            let end = self.file.set_len(self.bytes).and_then(|()| self.file.seek(SeekFrom::End(0)));
+            return Err(Error::io(&self.path, end.err().unwrap_or(error)));
+        }
+        self.bytes += line.len() as u64;
         self.next_seq += 1;
         Ok(event)
     }

@@ -184,6 +184,8 @@ impl Standing {
                 self.processes = self.processes.max(process + 1);
             }
             Kind::Checkpoint { step } => task.saved = task.saved.max(Some(*step)),
+            // What lies beyond it was damaged, and is as good as never saved.
+            Kind::Resumed { step, .. } => task.saved = Some(*step),
             Kind::Formed { generation, processes, ranks, .. } => {
                 task.generation = *generation;
                 task.hosts = processes.iter().copied().zip(ranks.iter().cloned()).collect();

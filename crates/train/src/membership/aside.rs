@@ -60,8 +60,9 @@ mod tests {
         let contact =
             collective::Contact { address: String::new(), fingerprint: String::new(), host: None };
         let held = Some(Held { generation, ..Held::default() });
-        let line = Line { heard: now, contact, beat: Beat::default(), lively: now, held };
-        Member { due: now, line: Some(line), leaving: false, seated: false, serves: false }
+        let line =
+            Line { heard: now, contact, beat: Beat::default(), lively: now, moved: now, held };
+        Member { line: Some(line), ..Member::new(now, false) }
     }
 
     /// Has all of `processes` answer, and forms the group that is then decided upon.
@@ -84,7 +85,7 @@ mod tests {
     /// The group breaks, for somebody cannot reach process 2.
     fn stumble(crew: &mut Crew) {
         crew.broke(crew.generation, Some(2), "process 3: process 2 cannot be reached".into());
-        crew.halted(crew.generation + 1);
+        crew.halted(crew.generation + 1, SECOND);
     }
 
     #[test]
@@ -107,7 +108,7 @@ mod tests {
         let beat = Beat { moves: 1, ..Beat::default() };
         crew.beat(1, beat, now);
         assert_eq!(decide(now, &crew, &Limits::default()).0, Decision::Halt(5));
-        crew.halted(5);
+        crew.halted(5, now);
         assert_eq!(seats(&form(&mut crew, &[1, 2, 3], now).unwrap()).len(), 3);
         // Once is enough this time, and it stands by for longer.
         stumble(&mut crew);
@@ -123,7 +124,7 @@ mod tests {
         crew.set_aside(2, SECOND);
         assert_eq!(seats(&form(&mut crew, &[1, 2], SECOND).unwrap()), [1]);
         crew.remove(1);
-        crew.halted(2);
+        crew.halted(2, SECOND);
         assert_eq!(seats(&form(&mut crew, &[2], SECOND).unwrap()), [2]);
         assert!(matches!(crew.phase, Phase::Formed { .. }));
         crew.beat(2, Beat { moves: 1, ..Beat::default() }, SECOND);

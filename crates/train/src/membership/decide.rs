@@ -16,6 +16,8 @@ pub struct Limits {
     pub stall: Duration,
     /// How many groups in a row may break before one of their members is taken out.
     pub stumbles: u32,
+    /// How long a process may do nothing although it gives signs of life.
+    pub stuck: Duration,
 }
 
 /// What to do.
@@ -31,6 +33,9 @@ pub enum Decision {
     GiveUp(u32),
     /// Give a process up that others cannot reach; should it come back, it stands by for a while.
     SetAside(u32),
+    /// Have those that leave save what they hold and go, for there is nobody to hand it to; this one
+    /// saves what all ranks share.
+    Dismiss(Option<u32>),
     /// Ask everybody to halt, and announce this generation.
     Halt(u64),
     /// Form a group.
@@ -45,6 +50,7 @@ impl Default for Limits {
             arrival: Duration::from_secs(30),
             silence: Duration::from_millis(2500),
             stall: Duration::from_secs(2),
+            stuck: Duration::from_secs(1800),
             stumbles: 3,
         }
     }
@@ -52,7 +58,7 @@ impl Default for Limits {
 
 /// The next thing to do, and the reason in words.
 pub fn decide(now: Duration, crew: &Crew, limits: &Limits) -> (Decision, String) {
-    if let Some(lost) = lost(now, crew, limits) {
+    if let Some(lost) = lost(now, crew, limits).or_else(|| stuck(now, crew, limits)) {
         return lost;
     }
     if crew.phase == Phase::Over || crew.phase == Phase::Saving {
@@ -105,6 +111,28 @@ fn lost(now: Duration, crew: &Crew, limits: &Limits) -> Option<(Decision, String
     })
 }
 
+/// A process that gives signs of life and has done nothing for a very long time: what it reads from
+/// does not answer, or it goes in a circle.
+fn stuck(now: Duration, crew: &Crew, limits: &Limits) -> Option<(Decision, String)> {
+    let owes = |member: &super::Member, line: &super::Line| match &crew.phase {
+        Phase::Formed { .. } => member.seated && !line.beat.waits,
+        Phase::Halted => crew.generation > 0 && !has_answered(crew, line),
+        Phase::Saving | Phase::Over => false,
+    };
+    let late = |line: &super::Line| now.saturating_sub(line.moved) > limits.stuck;
+    let found = crew.lines().find(|(_, member, line)| late(line) && owes(member, line));
+    found.map(|(process, ..)| {
+        let minutes = limits.stuck.as_secs() / 60;
+        let reason = format!("process {process} has done nothing for {minutes} minutes");
+        (Decision::GiveUp(process), reason)
+    })
+}
+
+/// Whether a process has said what it holds since all were asked.
+fn has_answered(crew: &Crew, line: &super::Line) -> bool {
+    line.held.as_ref().is_some_and(|held| held.generation == crew.generation)
+}
+
 /// While a group works: whether it has to be another.
 fn watch(
     now: Duration,
@@ -149,8 +177,7 @@ fn gather(crew: &Crew, limits: &Limits) -> (Decision, String) {
     if crew.generation == 0 && crew.lines().next().is_some() {
         return (Decision::Halt(1), "the first process is there".into());
     }
-    let answer = |line: &super::Line| line.held.as_ref().map(|held| held.generation);
-    let unanswered = crew.lines().find(|(.., line)| answer(line) != Some(crew.generation));
+    let unanswered = crew.lines().find(|(.., line)| !has_answered(crew, line));
     if let Some((process, ..)) = unanswered {
         return wait(&format!("process {process} has not said what it holds"));
     }
@@ -162,7 +189,11 @@ fn gather(crew: &Crew, limits: &Limits) -> (Decision, String) {
     }
     let usable = crew.usable();
     if usable.is_empty() {
-        return wait("no process is there");
+        let leaves = crew.lines().any(|(_, member, _)| member.leaving && !member.serves);
+        return match leaves && crew.wanted == 0 {
+            true => (Decision::Dismiss(form::source(crew)), "nobody else is there".into()),
+            false => wait("no process is there"),
+        };
     }
     if servers.is_none() {
         return wait("a server has not arrived");

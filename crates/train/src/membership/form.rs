@@ -5,12 +5,14 @@ use collective::{Contact, Seat};
 use super::{Crew, Line, place};
 use crate::message::{Formation, Held, Mark, Move};
 
-/// The process whose state is the newest; of equals, the lowest. None where the newest was saved, and
+/// The process whose state is the newest; of equals one that stays, and the lowest. None where the newest was saved, and
 /// nobody that holds it is left: one that was cut off long ago may still be there.
 pub(super) fn source(crew: &Crew) -> Option<u32> {
-    let held = crew.lines().filter_map(|(process, _, line)| Some((mark(line)?, process)));
-    let newest = held.filter(|(mark, _)| crew.loose || Some(mark.step) >= crew.saved);
-    newest.max_by_key(|&(mark, process)| (mark, std::cmp::Reverse(process))).map(|(_, p)| p)
+    let held = crew.lines().filter_map(|(process, member, line)| {
+        Some((mark(line)?, !member.leaving, std::cmp::Reverse(process)))
+    });
+    let newest = held.filter(|(mark, ..)| crew.loose || Some(mark.step) >= crew.saved);
+    newest.max().map(|(.., std::cmp::Reverse(process))| process)
 }
 
 /// The server of each range and where it is reached; none where one has not arrived. A server keeps the
@@ -28,9 +30,8 @@ pub fn servers(crew: &Crew) -> Option<Vec<(u32, Contact)>> {
             place.get_or_insert(process);
         }
     }
-    let mut free = here.iter().filter(|process| !places.contains(&Some(**process)));
-    let free: Vec<u32> = free.by_ref().copied().collect();
-    let mut free = free.into_iter();
+    let taken = places.clone();
+    let mut free = here.into_iter().filter(|process| !taken.contains(&Some(*process)));
     let filled = places.into_iter().map(|place| place.or_else(|| free.next()));
     filled.map(|process| Some((process?, kept(process?)?.contact.clone()))).collect()
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use collective::Contact;
 
-use crate::message::{Beat, Held};
+use crate::message::{Beat, Held, Mark};
 
 pub use aside::Aside;
 pub use decide::{Decision, Limits, decide};
@@ -50,6 +50,8 @@ pub struct Crew {
     pub saved: Option<u64>,
     /// Whether all are to save and leave.
     pub stopping: bool,
+    /// From where the last group went on.
+    pub mark: Option<Mark>,
     /// Groups in a row that broke before anything moved.
     pub stumbles: u32,
     /// The process that the last of them blamed.
@@ -86,6 +88,8 @@ pub struct Member {
     pub line: Option<Line>,
     /// Whether the system asked it to leave.
     pub leaving: bool,
+    /// Whether it was told to save what it holds and go.
+    pub dismissed: bool,
     /// Whether it hosts ranks of the group.
     pub seated: bool,
     /// Whether it is a server, and hosts no ranks.
@@ -103,8 +107,25 @@ pub struct Line {
     pub beat: Beat,
     /// When work last went on, or it last computed.
     pub lively: Duration,
+    /// When work last went on, or it was last asked for something.
+    pub moved: Duration,
     /// What it holds; the answer to the newest halt where the generation is that one.
     pub held: Option<Held>,
+}
+
+impl Member {
+    /// One that is to call by a certain time.
+    pub fn new(due: Duration, serves: bool) -> Self {
+        Member { due, line: None, leaving: false, dismissed: false, seated: false, serves }
+    }
+}
+
+impl Line {
+    /// The line of a process that calls now.
+    pub fn new(contact: Contact, now: Duration) -> Self {
+        let beat = Beat::default();
+        Line { heard: now, contact, beat, lively: now, moved: now, held: None }
+    }
 }
 
 impl Crew {
@@ -116,17 +137,31 @@ impl Crew {
 
     /// Takes note of a heartbeat.
     pub fn beat(&mut self, process: u32, beat: Beat, now: Duration) {
-        let mut moved = false;
-        if let Some(line) = self.members.get_mut(&process).and_then(|m| m.line.as_mut()) {
-            moved = beat.moves != line.beat.moves;
-            if moved || !beat.waits || beat.exchanged != line.beat.exchanged {
-                line.lively = now;
-            }
-            (line.heard, line.beat) = (now, beat);
+        let Some(member) = self.members.get_mut(&process) else { return };
+        let Some(line) = &mut member.line else { return };
+        let moved = beat.moves != line.beat.moves;
+        if moved || !beat.waits || beat.exchanged != line.beat.exchanged {
+            line.lively = now;
         }
         if moved {
+            line.moved = now;
+        }
+        (line.heard, line.beat) = (now, beat);
+        // What servers do may be the beginning of a group that breaks.
+        if moved && member.seated {
             (self.stumbles, self.blamed) = (0, None);
             self.reconcile();
+        }
+    }
+
+    /// Takes note that the driver itself was away for a while: nobody can be blamed for that time.
+    pub fn excuse(&mut self, away: Duration) {
+        for member in self.members.values_mut() {
+            member.due += away;
+            if let Some(line) = &mut member.line {
+                (line.heard, line.lively, line.moved) =
+                    (line.heard + away, line.lively + away, line.moved + away);
+            }
         }
     }
 
@@ -141,17 +176,25 @@ impl Crew {
     }
 
     /// Takes note that all were asked to halt.
-    pub fn halted(&mut self, generation: u64) {
+    pub fn halted(&mut self, generation: u64, now: Duration) {
         if matches!(&self.phase, Phase::Formed { broken: Some(_), .. }) {
             self.stumbles += 1;
         }
         (self.generation, self.phase) = (generation, Phase::Halted);
-        self.members.values_mut().for_each(|member| member.seated = false);
+        for member in self.members.values_mut() {
+            member.seated = false;
+            member.line.iter_mut().for_each(|line| line.moved = now);
+        }
     }
 
     /// Takes note that a group was formed.
     pub fn formed(&mut self, formation: &crate::message::Formation, now: Duration) {
         self.phase = Phase::Formed { at: now, broken: None };
+        // Heartbeats may have told nothing of a group that did not last long.
+        if formation.mark > self.mark {
+            (self.stumbles, self.blamed) = (0, None);
+        }
+        self.mark = formation.mark;
         for (keeper, (process, _)) in self.keepers.iter_mut().zip(&formation.servers) {
             *keeper = Some(*process);
         }
@@ -162,7 +205,7 @@ impl Crew {
             if let Some(member) = self.members.get_mut(&seat.process) {
                 member.seated = !seat.ranks.is_empty();
                 if let Some(line) = &mut member.line {
-                    line.lively = now;
+                    (line.lively, line.moved) = (now, now);
                 }
             }
         }
@@ -182,8 +225,7 @@ impl Crew {
 
     /// The processes that can be spoken to.
     fn lines(&self) -> impl Iterator<Item = (u32, &Member, &Line)> {
-        self.members
-            .iter()
-            .filter_map(|(&process, member)| Some((process, member, member.line.as_ref()?)))
+        let members = self.members.iter().filter(|(_, member)| !member.dismissed);
+        members.filter_map(|(&process, member)| Some((process, member, member.line.as_ref()?)))
     }
 }

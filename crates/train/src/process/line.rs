@@ -139,8 +139,16 @@ enum Hung {
 impl Keeper {
     async fn keep(mut self) {
         let mut alone_since: Option<Instant> = None;
+        let mut stop = self.caller.stop.clone();
         loop {
-            match self.call().await {
+            let called = tokio::select! {
+                biased;
+                called = self.call() => called,
+                _ = stop.wait_for(|stop| *stop), if alone_since.is_some() => {
+                    return self.leave("asked to leave without a driver; saving and leaving");
+                }
+            };
+            match called {
                 Ok(wire) => {
                     alone_since = None;
                     if matches!(self.converse(wire).await, Hung::Up) {
@@ -153,13 +161,20 @@ impl Keeper {
             }
             let since = *alone_since.get_or_insert_with(Instant::now);
             if since.elapsed() > self.caller.patience {
-                (self.caller.log)("no driver came; saving and leaving");
-                // Whoever waits for others waits in vain, and whoever listens hears the end.
-                self.fence.send_replace(u64::MAX);
-                return;
+                return self.leave("no driver came; saving and leaving");
             }
-            sleep(RETRY).await;
+            tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => {}
+                () = sleep(RETRY) => {}
+            }
         }
+    }
+
+    /// Ends the line. Whoever waits for others waits in vain, and whoever listens hears the end.
+    fn leave(&self, why: &str) {
+        (self.caller.log)(why);
+        self.fence.send_replace(u64::MAX);
     }
 
     async fn call(&self) -> Result<Wire, String> {

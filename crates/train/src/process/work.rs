@@ -46,7 +46,7 @@ pub(super) async fn work(
             Some(ToProcess::Form(formation)) => {
                 let generation = formation.generation;
                 let trained = train_in(&mut desk, &mut worker, &formation, bytes_sent).await;
-                finished |= report(trained, generation, &outbox)?;
+                finished |= report(trained, (desk.orders.process, generation), &outbox)?;
             }
             Some(ToProcess::Leave) if finished => return Ok(Performed::Done),
             Some(ToProcess::Leave) => return Ok(Performed::Stopped),
@@ -67,7 +67,11 @@ pub(super) async fn work(
 }
 
 /// Says what became of a group. Whether training is over.
-fn report(trained: Result<Ending, Error>, generation: u64, outbox: &Outbox) -> Result<bool, Error> {
+fn report(
+    trained: Result<Ending, Error>,
+    (me, generation): (u32, u64),
+    outbox: &Outbox,
+) -> Result<bool, Error> {
     match trained {
         Ok(Ending::Finished) => {
             outbox.send(ToDriver::Finished { generation });
@@ -76,8 +80,9 @@ fn report(trained: Result<Ending, Error>, generation: u64, outbox: &Outbox) -> R
         Ok(Ending::Left) | Err(Error::Broken(Broken::Superseded)) => {}
         Err(Error::Broken(broken)) => {
             let process = match &broken {
-                Broken::Lost { process, .. } => Some(*process),
-                _ => None,
+                Broken::Lost { process, .. } | Broken::Refused { process, .. } => Some(*process),
+                Broken::Unable { .. } => Some(me),
+                Broken::Superseded | Broken::Misused { .. } => None,
             };
             let problem = broken.to_string();
             outbox.send(ToDriver::Broken { generation, process, problem });
@@ -126,9 +131,7 @@ async fn train_with(
         return Ok(Ending::Left);
     }
     worker.host(exchange.group)?;
-    if formation.mark.is_none() {
-        worker.restore_ranks()?;
-    }
+    worker.restore_ranks()?;
     let (clock, pulse, log) = (exchange.clock, exchange.pulse, exchange.log);
     let fence = desk.line.fence();
     let halted = || *fence.borrow() > formation.generation;

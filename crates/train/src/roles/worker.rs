@@ -124,13 +124,15 @@ impl Worker {
         Ok(())
     }
 
-    /// Goes on from what the ranks that are hosted here had done by themselves, where it was saved.
+    /// Goes on from what the ranks that are hosted here had done by themselves, where it was saved and
+    /// nobody holds it.
     pub(crate) fn restore_ranks(&mut self) -> Result<(), Error> {
         let Worker { trainer, saving, .. } = self;
         let Some(place) = &saving.ranks else { return Ok(()) };
         let Trainer { hosted, round, position, session, optimizer, .. } = trainer;
         round.begin(session, optimizer);
-        for &rank in hosted.keys() {
+        let held = round.progress();
+        for &rank in hosted.keys().filter(|rank| !held.contains_key(rank)) {
             if let Some(snapshot) = place(rank)?.newest()?.newest {
                 round.restore(rank, position.step, snapshot);
             }

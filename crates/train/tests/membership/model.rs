@@ -85,9 +85,14 @@ impl Model {
                 self.crew.set_aside(process, self.now);
                 self.crew.remove(process);
             }
+            Decision::Dismiss(source) => {
+                assert!(self.crew.wanted == 0 && self.crew.members.values().all(|m| m.leaving));
+                assert_eq!(source, self.newest().map(|(_, process)| process));
+                self.crew.members.clear();
+            }
             Decision::Halt(generation) => {
                 assert!(generation > self.crew.generation, "generations only grow");
-                self.crew.halted(generation);
+                self.crew.halted(generation, self.now);
             }
             Decision::Form(formation) => {
                 self.check(&formation);
@@ -103,8 +108,7 @@ impl Model {
     }
 
     fn add(&mut self, due: Duration) {
-        let (line, leaving, seated, serves) = (None, false, false, false);
-        self.crew.members.insert(self.next, Member { due, line, leaving, seated, serves });
+        self.crew.members.insert(self.next, Member::new(due, false));
         self.next += 1;
     }
 
@@ -122,10 +126,11 @@ impl Model {
     fn newest(&self) -> Option<(Mark, u32)> {
         let held = |(&process, member): (&u32, &Member)| {
             let mark = member.line.as_ref()?.held.as_ref()?.mark?;
-            (Some(mark.step) >= self.crew.saved).then_some((mark, std::cmp::Reverse(process)))
+            let key = (mark, !member.leaving, std::cmp::Reverse(process));
+            (Some(mark.step) >= self.crew.saved).then_some(key)
         };
         let newest = self.crew.members.iter().filter_map(held).max();
-        newest.map(|(mark, std::cmp::Reverse(process))| (mark, process))
+        newest.map(|(mark, _, std::cmp::Reverse(process))| (mark, process))
     }
 
     fn check(&self, formation: &Formation) {
@@ -228,8 +233,7 @@ impl Model {
         let Some(member) = self.crew.members.get_mut(&process) else { return };
         let contact =
             Contact { address: format!("there:{process}"), fingerprint: String::new(), host: None };
-        let (heard, lively) = (self.now, self.now);
-        member.line = Some(Line { heard, contact, beat: Beat::default(), lively, held: None });
+        member.line = Some(Line::new(contact, self.now));
         if formed && member.seated {
             self.crew.broke(generation, None, "cut off".into());
         }
