@@ -126,6 +126,21 @@ async fn asked_once_processes_leave_in_order_and_asked_twice_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_could_not_be_saved_is_not_told_as_saved() {
+    let play = |mut actor: crate::actor::Actor| async move {
+        actor.begin().await;
+        actor.stage.stop.store(1, Ordering::SeqCst);
+        assert!(matches!(actor.wait().await, Some(ToProcess::Save { .. })));
+        actor.farewell(Parting::Failed { reason: "the disk is full".into() }).await;
+    };
+    let (ending, events) = Stage::new().drive(script(play)).await;
+    assert_eq!(ending, Ending::Stopped);
+    assert_eq!(count(&events, |kind| *kind == Kind::TaskStopped { saved: false }), 1);
+    let told = |kind: &Kind| matches!(kind, Kind::ProcessLost { reason, .. } if reason.ends_with("the disk is full"));
+    assert_eq!(count(&events, told), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stop_ends_though_the_last_process_dies_meanwhile() {
     let play = |mut actor: crate::actor::Actor| async move {
         let orders = actor.begin().await;

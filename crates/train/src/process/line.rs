@@ -141,14 +141,7 @@ impl Keeper {
         let mut alone_since: Option<Instant> = None;
         let mut stop = self.caller.stop.clone();
         loop {
-            let called = tokio::select! {
-                biased;
-                called = self.call() => called,
-                _ = stop.wait_for(|stop| *stop), if alone_since.is_some() => {
-                    return self.leave("asked to leave without a driver; saving and leaving");
-                }
-            };
-            match called {
+            match self.call().await {
                 Ok(wire) => {
                     alone_since = None;
                     if matches!(self.converse(wire).await, Hung::Up) {
@@ -160,12 +153,15 @@ impl Keeper {
                 Err(_) => {}
             }
             let since = *alone_since.get_or_insert_with(Instant::now);
+            if *stop.borrow() {
+                return self.leave("asked to leave, and there is no driver; saving and leaving");
+            }
             if since.elapsed() > self.caller.patience {
                 return self.leave("no driver came; saving and leaving");
             }
             tokio::select! {
                 biased;
-                _ = stop.wait_for(|stop| *stop) => {}
+                Ok(_) = stop.wait_for(|stop| *stop) => {}
                 () = sleep(RETRY) => {}
             }
         }

@@ -179,3 +179,88 @@ fn one_that_lags_behind_what_was_saved_is_not_gone_on_from() {
     let formation = model.formed.last().unwrap();
     assert_eq!((formation.mark, formation.share), (None, true));
 }
+
+#[test]
+fn a_driver_that_was_away_blames_nobody() {
+    let mut model = working();
+    model.happen(&Happening::Pass(Duration::from_secs(60)));
+    assert_eq!(decision(&model).0, Decision::GiveUp(0));
+    model.crew.excuse(Duration::from_secs(60));
+    assert_eq!(decision(&model).0, Decision::Wait);
+    model.happen(&Happening::Pass(Duration::from_millis(2_600)));
+    assert_eq!(decision(&model).0, Decision::GiveUp(0));
+}
+
+#[test]
+fn who_gives_signs_of_life_and_does_nothing_for_very_long_is_given_up() {
+    let mut model = working();
+    pass(&mut model, 1_799_000, false);
+    assert_eq!(decision(&model).0, Decision::Wait);
+    model.happen(&Happening::Beat(1, true, false));
+    pass(&mut model, 2_000, false);
+    let (given_up, reason) = decision(&model);
+    assert_eq!(
+        (given_up, &*reason),
+        (Decision::GiveUp(0), "process 0 has done nothing for 30 minutes")
+    );
+
+    // The same for one that does not say what it holds.
+    let mut model = working();
+    model.happen(&Happening::Break(None));
+    model.lead();
+    model.happen(&Happening::Answer(1, Some(7), 0));
+    pass(&mut model, 1_799_000, false);
+    assert_eq!(decision(&model).0, Decision::Wait);
+    pass(&mut model, 2_000, false);
+    assert_eq!(decision(&model).0, Decision::GiveUp(0));
+}
+
+#[test]
+fn a_group_that_got_further_has_not_stumbled() {
+    let mut model = working();
+    for step in 8..20 {
+        model.happen(&Happening::Break(Some(1)));
+        model.lead();
+        model.happen(&Happening::AnswerAll(step));
+        assert!(matches!(decision(&model).0, Decision::Form(_)), "{:?}", decision(&model));
+        model.lead();
+    }
+}
+
+#[test]
+fn what_a_server_does_is_not_taken_for_work_that_goes_on() {
+    let mut model = working();
+    model.crew.stumbles = 2;
+    let beat = Beat { moves: 9, ..Beat::default() };
+    model.crew.members.get_mut(&1).unwrap().seated = false;
+    model.crew.beat(1, beat, model.now);
+    assert_eq!(model.crew.stumbles, 2);
+    model.crew.beat(0, beat, model.now);
+    assert_eq!(model.crew.stumbles, 0);
+}
+
+#[test]
+fn who_leaves_is_asked_for_its_state_only_where_nobody_else_has_it() {
+    let mut model = working();
+    model.happen(&Happening::Leave(0));
+    model.lead();
+    model.happen(&Happening::Call(2));
+    model.happen(&Happening::AnswerAll(9));
+    model.lead();
+    let formation = model.formed.last().unwrap();
+    assert_eq!(formation.source, 1);
+    assert!(formation.seat_of(0).is_none(), "{formation:?}");
+}
+
+#[test]
+fn the_only_one_saves_what_it_holds_when_it_leaves() {
+    let mut model = Model::new(2, 0);
+    model.happen(&Happening::Join);
+    settle(&mut model);
+    model.happen(&Happening::Leave(0));
+    model.lead();
+    model.happen(&Happening::Answer(0, Some(9), 0));
+    assert_eq!(decision(&model).0, Decision::Dismiss(Some(0)));
+    model.crew.members.get_mut(&0).unwrap().dismissed = true;
+    assert_eq!(decision(&model).0, Decision::Wait);
+}
