@@ -1,5 +1,6 @@
 //! The binary `trainyard`: train one model on many machines, from one file and one binary.
 
+mod address;
 mod driver;
 mod env;
 mod examples;

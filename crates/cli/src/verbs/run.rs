@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use exec::Ending;
 use store::{RunDir, Runs};
 
+use crate::address;
 use crate::driver::{self, Work};
 use crate::env::{Env, absolute};
 use crate::failure::Failure;
@@ -43,6 +44,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
+    address::check(&args.listen)?;
     let spec = args.file.spec()?;
     let (plan, _) = facts::plan(&spec, env)?;
     facts::check_memory(&plan, env)?;

@@ -1,6 +1,5 @@
 //! `trainyard worker`: a process of a run, wherever it is. Drivers start these, and so can people.
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use tokio::runtime::Builder;
 use tokio::sync::watch;
 use train::{Clock, Join, Station};
 
+use crate::address;
 use crate::failure::Failure;
 use crate::machine::{host_name, peak_rss_bytes};
 use crate::output;
@@ -66,7 +66,10 @@ pub(crate) fn serve(worker: Worker<'_>) -> Result<(), Failure> {
     let clock = Clock::system();
     let path = worker.join.to_owned();
     let join = Join::read(&path)?;
-    let listen = worker.listen.unwrap_or_else(|| format!("{}:0", reached_from(&join.address)));
+    let listen = match worker.listen {
+        Some(listen) => address::check(&listen).map(|()| listen)?,
+        None => address::reached_from(&join.address)?,
+    };
     // The line to the driver has a thread of its own, so that it is kept while this one computes.
     let beside = Builder::new_multi_thread()
         .worker_threads(1)
@@ -99,19 +102,6 @@ pub(crate) fn serve(worker: Worker<'_>) -> Result<(), Failure> {
     beside.shutdown_background();
     served?;
     Ok(())
-}
-
-/// The address of this machine as somebody at `address` sees it: where it is asked for is where the
-/// answer would come from.
-fn reached_from(address: &str) -> IpAddr {
-    let there: Option<SocketAddr> = address.parse().ok();
-    let any = |there: &SocketAddr| if there.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
-    let own = there.and_then(|there| {
-        let socket = UdpSocket::bind(any(&there)).ok()?;
-        socket.connect(there).ok()?;
-        socket.local_addr().ok()
-    });
-    own.map_or(IpAddr::from([127, 0, 0, 1]), |own| own.ip())
 }
 
 fn stop_on_signals() -> Result<watch::Receiver<bool>, Failure> {
