@@ -48,4 +48,5 @@ examples! {
     "mnist-all-reduce": "07-mnist-sample-all-reduce.yaml",
     "mnist-vote": "08-mnist-sample-vote.yaml",
     "mnist-servers": "09-mnist-servers.yaml",
+    "mnist-average-tuned": "10-mnist-average-tuned.yaml",
 }
