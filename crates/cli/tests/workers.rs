@@ -59,3 +59,17 @@ fn status_lists_the_processes_and_makes_up_no_end() {
     let stopped = yard.json(&["status", "small", "--json"]);
     assert_eq!(stopped["tasks"][1]["processes"], serde_json::json!([]));
 }
+
+#[test]
+fn what_servers_answer_is_exchanged_too() {
+    let yard = Yard::new();
+    let servers =
+        "steps: 20, workers: 2, strategy: { parameter_server: { servers: 2, mode: sync } }";
+    yard.file("small.yaml", SMALL.replace("epochs: 2", servers));
+    yard.ok(&["run", "small.yaml"]);
+    let report = yard.json(&["report", "small", "--json"]);
+    // In each step, each worker sends its gradient and is sent the weights.
+    let exchanged = 20 * 2 * 2 * 79_510 * 4;
+    assert!(report["bytes_sent"].as_u64() >= Some(exchanged), "{report}");
+    assert!(report["bytes_sent"].as_u64() < Some(exchanged * 3 / 2), "{report}");
+}

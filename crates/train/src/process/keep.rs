@@ -11,11 +11,12 @@ use crate::roles::server_rules;
 use crate::servers::{Counter, Shelf};
 use crate::{Error, Pulse};
 
-/// Serves until the driver says that it is enough.
+/// Serves until the driver says that it is enough. `bytes_sent` counts what went to workers.
 pub(super) async fn keep(
     desk: Desk<'_>,
     (train, data): (&Train, &str),
     servers: &ParameterServer,
+    bytes_sent: &mut u64,
 ) -> Result<Performed, Error> {
     let rules = server_rules(desk.orders, train, data, servers)?;
     let mut counter = Counter::new(Shelf::new(rules, desk.orders.cpu()));
@@ -43,6 +44,7 @@ pub(super) async fn keep(
                 }
                 Some(ToProcess::Orders(_) | ToProcess::Heard { .. }) => {}
                 Some(ToProcess::Save { .. } | ToProcess::Leave) | None => {
+                    *bytes_sent = counter.bytes_sent();
                     return Ok(Performed::Stopped);
                 }
             },

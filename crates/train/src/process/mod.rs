@@ -124,7 +124,7 @@ async fn perform(
         let voice = &mut voice;
         let desk = work::Desk { orders, station, line, port, pulse, access, voice };
         if let (true, Strategy::ParameterServer(servers)) = (orders.serves, train.strategy) {
-            return keep::keep(desk, (train, data), &servers).await;
+            return keep::keep(desk, (train, data), &servers, bytes_sent).await;
         }
         return work::work(desk, (train, data), bytes_sent).await;
     }

@@ -2,6 +2,8 @@
 //! go out. One task owns the shelf, so that there is no lock that anybody could hold.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use collective::{Reader, Wire, Writer};
 use tokio::sync::mpsc::{
@@ -25,6 +27,8 @@ pub(crate) struct Counter {
     requests: Receiver<(u64, Option<Request>)>,
     sender: Sender<(u64, Option<Request>)>,
     next_line: u64,
+    /// Counts the answers of all lines, those that are dead included.
+    bytes_sent: Arc<AtomicU64>,
 }
 
 struct Line {
@@ -43,7 +47,13 @@ impl Counter {
             requests,
             sender,
             next_line: 0,
+            bytes_sent: Arc::default(),
         }
+    }
+
+    /// What was answered so far.
+    pub(crate) fn bytes_sent(&self) -> u64 {
+        self.bytes_sent.load(Ordering::Relaxed)
     }
 
     /// Serves another group from now on; what is left of the last one is dropped.
@@ -58,7 +68,8 @@ impl Counter {
         self.next_line += 1;
         let (answers, outgoing) = unbounded_channel();
         self.lines.insert(self.next_line, Line { generation: None, answers });
-        tokio::spawn(attend(self.next_line, wire, self.sender.clone(), outgoing));
+        let answers = (outgoing, self.bytes_sent.clone());
+        tokio::spawn(attend(self.next_line, wire, self.sender.clone(), answers));
     }
 
     /// The next request. Never given up half-way.
@@ -108,7 +119,7 @@ async fn attend(
     line: u64,
     wire: Wire,
     sender: Sender<(u64, Option<Request>)>,
-    answers: UnboundedReceiver<Answer>,
+    answers: (UnboundedReceiver<Answer>, Arc<AtomicU64>),
 ) {
     let (reader, writer) = wire.split();
     tokio::select! {
@@ -128,9 +139,14 @@ async fn listen(line: u64, mut reader: Reader, sender: &Sender<(u64, Option<Requ
     }
 }
 
-async fn speak(mut writer: Writer, mut answers: UnboundedReceiver<Answer>) {
+async fn speak(
+    mut writer: Writer,
+    (mut answers, bytes_sent): (UnboundedReceiver<Answer>, Arc<AtomicU64>),
+) {
     while let Some(answer) = answers.recv().await {
-        if writer.send(&answer.encode()).await.is_err() {
+        let frame = answer.encode();
+        bytes_sent.fetch_add(frame.len() as u64, Ordering::Relaxed);
+        if writer.send(&frame).await.is_err() {
             return;
         }
     }
