@@ -324,7 +324,7 @@ impl Drive<'_> {
         }
         let end = match troop.crew.phase {
             Phase::Over => troop.done(now),
-            Phase::Saving => Kind::TaskStopped { saved: troop.saved },
+            Phase::Saving => troop.stopped(),
             _ => return Ok(()),
         };
         self.troops.remove(task);

@@ -206,6 +206,19 @@ impl Troop {
         members.filter_map(progress).collect()
     }
 
+    /// The most memory that one of those held which have said farewell, and what all of them sent.
+    fn sums(&self) -> (u64, u64) {
+        let farewells = || self.farewells.values();
+        let held = farewells().map(|farewell| farewell.peak_rss_bytes).max().unwrap_or(0);
+        (held, farewells().map(|farewell| farewell.bytes_sent).sum())
+    }
+
+    /// The end for now of a task that was asked to stop, once all of its processes are gone.
+    pub(crate) fn stopped(&self) -> Kind {
+        let (peak_rss_bytes, bytes_sent) = self.sums();
+        Kind::TaskStopped { saved: self.saved, peak_rss_bytes, bytes_sent }
+    }
+
     /// The task's end, once all of its processes are gone. Those that died have said nothing of what
     /// they did, so what is told of one process is the mean of those that came to the end.
     pub(crate) fn done(&self, now: Duration) -> Kind {
@@ -213,10 +226,11 @@ impl Troop {
         let (trained, waited) = (sum(|f| f.seconds), sum(|f| f.waited_seconds));
         let computed = trained - waited;
         let worker = self.farewells.values().find(|farewell| farewell.samples > 0);
+        let (peak_rss_bytes, bytes_sent) = self.sums();
         Kind::TaskDone {
             seconds: (now - self.began).as_secs_f64(),
-            peak_rss_bytes: self.farewells.values().map(|f| f.peak_rss_bytes).max().unwrap_or(0),
-            bytes_sent: self.farewells.values().map(|farewell| farewell.bytes_sent).sum(),
+            peak_rss_bytes,
+            bytes_sent,
             waiting_share: if trained > 0.0 { (waited / trained).min(1.0) } else { 0.0 },
             computing_speed: if computed > 0.0 {
                 sum(|f| f.samples as f64) / computed

@@ -46,8 +46,10 @@ pub fn describe_kind(kind: &Kind) -> Option<String> {
         }
         Kind::ProcessLost { reason, .. } => reason.clone(),
         Kind::ProcessLeft { process } => format!("process {process} left, and others go on"),
-        Kind::TaskStopped { saved: true } => "stopped; everything so far is saved".into(),
-        Kind::TaskStopped { saved: false } => "stopped at once; the last checkpoint is kept".into(),
+        Kind::TaskStopped { saved: true, .. } => "stopped; everything so far is saved".into(),
+        Kind::TaskStopped { saved: false, .. } => {
+            "stopped at once; the last checkpoint is kept".into()
+        }
         Kind::TaskDone { seconds, .. } => format!("done in {}", duration(*seconds)),
         Kind::TaskFailed { reason } => format!("failed: {reason}"),
         Kind::RunStopping {} => {

@@ -159,14 +159,20 @@ pub enum Kind {
         /// Whether it left in order, with everything saved; otherwise it was killed, and what it did
         /// since its last checkpoint is done again.
         saved: bool,
+        /// The most memory one of its processes held, of those that left in order.
+        #[serde(default)]
+        peak_rss_bytes: u64,
+        /// What those sent to each other.
+        #[serde(default)]
+        bytes_sent: u64,
     },
     /// A task is done.
     TaskDone {
         /// How long it took.
         seconds: f64,
-        /// The most memory one of its processes held.
+        /// The most memory one of its processes held since the task was last taken up.
         peak_rss_bytes: u64,
-        /// What its processes sent to each other.
+        /// What its processes sent to each other since then.
         #[serde(default)]
         bytes_sent: u64,
         /// The share of the time in which they trained that they waited for each other, exchanging

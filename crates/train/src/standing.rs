@@ -73,7 +73,7 @@ pub struct TaskStanding {
     pub saved: Option<u64>,
     /// How many processes it lost and went on without.
     pub faults: u64,
-    /// What its processes sent to each other.
+    /// What its processes sent to each other, over all the times that it was taken up.
     pub bytes_sent: u64,
     /// The share of their time that its processes waited for each other.
     pub waiting_share: f64,
@@ -214,8 +214,10 @@ impl Standing {
                 task.computing_speed = *computing_speed;
                 task.link = link.clone();
             }
-            Kind::TaskStopped { .. } => {
+            Kind::TaskStopped { peak_rss_bytes, bytes_sent, .. } => {
                 task.state = State::Stopped;
+                task.peak_rss_bytes = task.peak_rss_bytes.max(*peak_rss_bytes);
+                task.bytes_sent += bytes_sent;
                 task.living.clear();
             }
             Kind::TaskFailed { reason } => {
@@ -307,7 +309,11 @@ mod tests {
             event(1_000, Some("prepare"), started_task(0)),
             event(2_000, Some("prepare"), done),
             event(2_500, Some("train"), started_task(1)),
-            event(3_000, Some("train"), Kind::TaskStopped { saved: true }),
+            event(
+                3_000,
+                Some("train"),
+                Kind::TaskStopped { saved: true, peak_rss_bytes: 9, bytes_sent: 30 },
+            ),
             event(3_000, None, Kind::RunStopped { reason: "asked to".into() }),
         ]);
         assert_eq!((standing.state, standing.seconds()), (State::Stopped, 2.0));
@@ -316,6 +322,27 @@ mod tests {
         assert_eq!((standing.state, standing.seconds()), (State::Done, 2.5));
         assert_eq!(standing.tasks["prepare"].state, State::Done);
         assert_eq!(standing.tasks["train"].state, State::Waiting);
+    }
+
+    #[test]
+    fn a_task_that_was_stopped_counts_what_it_had_sent_and_held() {
+        let stopped = |peak_rss_bytes, bytes_sent| Kind::TaskStopped {
+            saved: true,
+            peak_rss_bytes,
+            bytes_sent,
+        };
+        let done = Kind::TaskDone {
+            seconds: 1.0,
+            peak_rss_bytes: 5,
+            bytes_sent: 1,
+            waiting_share: 0.0,
+            computing_speed: 0.0,
+            link: String::new(),
+        };
+        let events = [stopped(7, 30), stopped(6, 200), done].map(|it| event(0, Some("train"), it));
+        let standing = Standing::of(&events);
+        let train = &standing.tasks["train"];
+        assert_eq!((train.bytes_sent, train.peak_rss_bytes), (231, 7));
     }
 
     #[test]

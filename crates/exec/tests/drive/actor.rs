@@ -22,12 +22,14 @@ pub(crate) struct Actor {
     pub(crate) task: Option<String>,
     /// The newest group it has heard of.
     pub(crate) generation: u64,
+    /// What it will say that it sent, and the most memory that it held.
+    pub(crate) sums: (u64, u64),
     line: Option<(Reader, Writer)>,
 }
 
 impl Actor {
     pub(crate) fn new(stage: Stage, process: Option<u32>, pid: u32) -> Self {
-        Actor { stage, process, pid, task: None, generation: 0, line: None }
+        Actor { stage, process, pid, task: None, generation: 0, sums: (0, 7), line: None }
     }
 
     /// Calls the driver and says who it is.
@@ -125,11 +127,12 @@ impl Actor {
     }
 
     pub(crate) async fn farewell(&mut self, ending: Parting) {
-        let (seconds, bytes_sent, waited_seconds) = (1.0, 0, 0.0);
+        let (seconds, waited_seconds) = (1.0, 0.0);
+        let (bytes_sent, peak_rss_bytes) = self.sums;
         let farewell = Farewell {
             ending,
             seconds,
-            peak_rss_bytes: 7,
+            peak_rss_bytes,
             bytes_sent,
             waited_seconds,
             samples: 0,

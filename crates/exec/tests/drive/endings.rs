@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use exec::Ending;
-use train::message::{Parting, ToDriver, ToProcess};
+use train::message::{Held, Parting, ToDriver, ToProcess};
 use train::{Event, Kind, State};
 
 use crate::stage::{Stage, count, script};
@@ -121,7 +121,9 @@ async fn asked_once_processes_leave_in_order_and_asked_twice_at_once() {
         };
         let (ending, events) = stage.drive_and(script(play), show).await;
         assert_eq!(ending, Ending::Stopped);
-        assert_eq!(count(&events, |kind| *kind == Kind::TaskStopped { saved }), 1, "{times}");
+        let stopped =
+            |kind: &Kind| matches!(kind, Kind::TaskStopped { saved: s, .. } if *s == saved);
+        assert_eq!(count(&events, stopped), 1, "{times}");
     }
 }
 
@@ -135,9 +137,47 @@ async fn what_could_not_be_saved_is_not_told_as_saved() {
     };
     let (ending, events) = Stage::new().drive(script(play)).await;
     assert_eq!(ending, Ending::Stopped);
-    assert_eq!(count(&events, |kind| *kind == Kind::TaskStopped { saved: false }), 1);
+    assert_eq!(count(&events, |kind| matches!(kind, Kind::TaskStopped { saved: false, .. })), 1);
     let told = |kind: &Kind| matches!(kind, Kind::ProcessLost { reason, .. } if reason.ends_with("the disk is full"));
     assert_eq!(count(&events, told), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_stopped_and_taken_up_again_adds_up() {
+    let play = |mut actor: crate::actor::Actor| async move {
+        let orders = actor.begin().await;
+        match orders.process {
+            // The first that trains is asked to stop, in the middle of it.
+            1 => {
+                actor.sums = (300, 90);
+                actor.form(None).await;
+                actor.beat(3).await;
+                actor.stage.stop.store(1, Ordering::SeqCst);
+                while let Some(words) = actor.wait().await {
+                    match words {
+                        ToProcess::Halt { generation } => {
+                            let held = Held { generation, ..Held::default() };
+                            actor.say(ToDriver::Held(held)).await;
+                        }
+                        ToProcess::Save { .. } => break,
+                        _ => {}
+                    }
+                }
+                actor.farewell(Parting::Stopped).await;
+            }
+            2 => {
+                actor.sums = (20, 60);
+                actor.go_on_well(&orders).await;
+            }
+            _ => actor.go_on_well(&orders).await,
+        }
+    };
+    let stage = Stage::new();
+    assert_eq!(stage.drive(script(play)).await.0, Ending::Stopped);
+    stage.stop.store(0, Ordering::SeqCst);
+    let (ending, _) = stage.drive(script(play)).await;
+    let Ending::Done(report) = ending else { panic!("{ending:?}") };
+    assert_eq!((report.bytes_sent, report.peak_rss_bytes), (320, 90));
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,7 +195,8 @@ async fn a_stop_ends_though_the_last_process_dies_meanwhile() {
     };
     let (ending, events) = Stage::new().drive(script(play)).await;
     assert_eq!(ending, Ending::Stopped);
-    assert_eq!(count(&events, |kind| *kind == Kind::TaskStopped { saved: false }), 1);
+    let killed = |kind: &Kind| matches!(kind, Kind::TaskStopped { saved: false, .. });
+    assert_eq!(count(&events, killed), 1);
 }
 
 #[tokio::test(start_paused = true)]
