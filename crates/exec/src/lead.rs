@@ -74,6 +74,7 @@ impl Drive<'_> {
             processes: formation.seats.iter().map(|seat| seat.process).collect(),
             ranks: formation.seats.iter().map(|seat| seat.ranks.clone()).collect(),
             step: formation.mark.map(|mark| mark.step),
+            saved: troop.crew.saved.filter(|_| formation.mark.is_none()),
             source: formation.source,
             reason: std::mem::take(&mut troop.reason),
         };

@@ -40,7 +40,9 @@ pub fn describe_kind(kind: &Kind) -> Option<String> {
             format!("{split}: {} on {samples} samples", pair(metrics))
         }
         Kind::Formed { generation: 1, .. } => return None,
-        Kind::Formed { processes, step, reason, .. } => formed(processes, *step, reason),
+        Kind::Formed { processes, step, saved, reason, .. } => {
+            formed(processes.len(), (*step, *saved), reason)
+        }
         Kind::Awaiting { address } => {
             format!("waits at {address} for workers: `trainyard worker --join` the run's join.json")
         }
@@ -86,15 +88,18 @@ pub fn bytes(count: u64) -> String {
 }
 
 /// `process 2 is gone; 2 processes go on from step 40`.
-fn formed(processes: &[u32], step: Option<u64>, reason: &str) -> String {
-    let who = match processes.len() {
-        1 => "1 process goes on".to_owned(),
-        count => format!("{count} processes go on"),
+fn formed(count: usize, (step, saved): (Option<u64>, Option<u64>), reason: &str) -> String {
+    let (who, goes, begins) = match count {
+        1 => ("1 process".to_owned(), "goes", "begins"),
+        _ => (format!("{count} processes"), "go", "begin"),
     };
-    match step {
-        Some(step) => format!("{reason}; {who} from step {step}"),
-        None => format!("{reason}; {who} from the newest checkpoint"),
-    }
+    let does = match (step, saved) {
+        (Some(step), _) => format!("{goes} on from step {step}"),
+        (None, Some(_)) => format!("{goes} on from the newest checkpoint"),
+        // Whoever finds a checkpoint all the same says so next.
+        (None, None) => begins.to_owned(),
+    };
+    format!("{reason}; {who} {does}")
 }
 
 fn pair(metrics: &Metrics) -> String {
@@ -160,6 +165,21 @@ mod tests {
     fn times_and_sizes_as_people_write_them() {
         assert_eq!([3.21, 12.4, 80.0, 7500.0].map(duration), ["3.2 s", "12 s", "1m 20s", "2h 05m"]);
         assert_eq!([512, 1 << 20, 3 << 29].map(bytes), ["512 B", "1.0 MiB", "1.5 GiB"]);
+    }
+
+    #[test]
+    fn a_group_begins_where_there_is_nothing_to_go_on_from() {
+        let line = |count: usize, step, saved| {
+            let (processes, ranks) = ((0..count as u32).collect(), vec![vec![]; count]);
+            let (generation, source, reason) = (2, 0, "process 2 is gone".to_owned());
+            let kind = Kind::Formed { generation, processes, ranks, step, saved, source, reason };
+            describe_kind(&kind).unwrap_or_default()
+        };
+        assert_eq!(line(2, None, None), "process 2 is gone; 2 processes begin");
+        assert_eq!(line(1, None, None), "process 2 is gone; 1 process begins");
+        assert_eq!(line(2, Some(40), None), "process 2 is gone; 2 processes go on from step 40");
+        let saved = "process 2 is gone; 1 process goes on from the newest checkpoint";
+        assert_eq!(line(1, None, Some(40)), saved);
     }
 
     #[test]

@@ -68,6 +68,9 @@ pub enum Kind {
         /// read, or training begins.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<u64>,
+        /// Where no process held one: the newest step that had been saved, if any had.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        saved: Option<u64>,
         /// The process whose state that is.
         source: u32,
         /// Why there was to be another group.
