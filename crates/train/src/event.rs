@@ -42,7 +42,7 @@ pub enum Kind {
     },
     /// A process was started for a task.
     TaskStarted {
-        /// Which process of this task it is, counted from 0.
+        /// Which process of the run it is, counted from 0.
         process: u32,
         /// Its process id.
         pid: u32,
