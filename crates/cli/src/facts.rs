@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, anyhow};
 use model::Network;
-use plan::{DataFacts, Facts, Plan, Role};
-use spec::{RunSpec, Train};
+use plan::{DataFacts, Facts, Plan, Resources, Role, Task};
+use spec::{RunSpec, Strategy, Train};
 use train::bytes;
 
 use crate::env::Env;
@@ -39,6 +39,10 @@ fn gather(spec: &RunSpec, env: &Env) -> Result<Facts, Failure> {
                 let network = network(&task.id, train, &datasets[data])?;
                 let weights = network.graph.parameter_count() as u64;
                 facts.weights.insert(task.id.clone(), weights);
+                if let Strategy::ParameterServer(servers) = &train.strategy {
+                    let memory = train::server_bytes(train, servers, &network);
+                    facts.server_memory.insert(task.id.clone(), memory);
+                }
                 train::worker_bytes(train, &network, &datasets[data]).or_usage()?
             }
             Role::Evaluate { evaluate, model, data } => {
@@ -57,22 +61,37 @@ pub(crate) fn check_memory(plan: &Plan, env: &Env) -> Result<(), Failure> {
         return Ok(());
     };
     let remedy = match &task.role {
-        Role::Worker { train, data } => fitting_batch(plan, train, data, env),
+        Role::Worker { train, data } => fitting_batch(plan, (train, data), task, env),
         _ => None,
     };
     Err(anyhow!(
         "task `{}` needs {}{} of memory, and {} can be had here; {}",
         task.id,
-        if task.processes > 1 { format!("{} × ", task.processes) } else { String::new() },
-        bytes(task.resources.memory),
+        times(task.processes, task.resources.memory),
+        task.servers.map_or_else(String::new, |servers| {
+            format!(" and, for servers, {}", times(servers.processes, servers.resources.memory))
+        }),
         bytes(env.memory),
         remedy.unwrap_or_else(|| "take a machine with more, or less data, or fewer workers".into())
     ))
     .or_usage()
 }
 
+/// `3 × 8.4 MiB`.
+fn times(count: usize, memory: u64) -> String {
+    match count {
+        1 => bytes(memory),
+        count => format!("{count} × {}", bytes(memory)),
+    }
+}
+
 /// The largest halving of the batch that fits, as advice.
-fn fitting_batch(plan: &Plan, train: &Train, data: &str, env: &Env) -> Option<String> {
+fn fitting_batch(
+    plan: &Plan,
+    (train, data): (&Train, &str),
+    task: &Task,
+    env: &Env,
+) -> Option<String> {
     let prepare = plan.tasks.iter().find(|task| task.id == data)?;
     let Role::Prepare(prepare) = &prepare.role else {
         return None;
@@ -83,7 +102,8 @@ fn fitting_batch(plan: &Plan, train: &Train, data: &str, env: &Env) -> Option<St
     while smaller.batch > 1 {
         smaller.batch /= 2;
         let each = train::worker_bytes(&smaller, &network, &found).ok()?;
-        let memory = each.saturating_mul(train.workers as u64);
+        let resources = Resources { memory: each, ..task.resources };
+        let memory = Task { resources, ..task.clone() }.memory();
         if memory <= env.memory {
             return Some(format!("`batch: {}` would fit in {}", smaller.batch, bytes(memory)));
         }
@@ -164,5 +184,39 @@ mod tests {
         let error = refused(3 * each - 1);
         assert!(error.contains("needs 3 × ") && error.contains("`batch: 1024` would"), "{error}");
         assert!(check_memory(&plan, &env(3 * each)).is_ok());
+    }
+
+    #[test]
+    fn servers_need_memory_too() {
+        let strategy = |of: &str| format!("train.strategy={{parameter_server: {{{of}}}}}");
+        let plan = |of: &str| planned(&["train.workers=3", &strategy(of)]);
+        let servers =
+            |of: &str| plan(of).tasks[1].servers.expect("it has servers").resources.memory;
+        // The weights and what stands for adam twice over, as it is and on its way.
+        let weights = 79_510 * 4;
+        let asynchronous = servers("mode: async");
+        assert!(asynchronous > 8 * weights, "{asynchronous}");
+        // Held twice more, and a gradient of each.
+        assert_eq!((servers("mode: sync") - asynchronous) / weights, 2 * 3 + 3);
+        assert!(servers("mode: sync, servers: 2") < servers("mode: sync"));
+
+        let plan = plan("servers: 2");
+        let (each, all) = (plan.tasks[1].resources.memory, plan.tasks[1].memory());
+        assert_eq!(all, 3 * each + 2 * servers("servers: 2"));
+        assert!(check_memory(&plan, &env(all)).is_ok());
+        let Err(Failure::Usage(error)) = check_memory(&plan, &env(all - 1)) else {
+            panic!("it fits");
+        };
+        assert!(error.to_string().contains(" and, for servers, 2 × "), "{error}");
+    }
+
+    #[test]
+    fn a_worker_that_watches_its_accuracy_holds_the_test_samples() {
+        let of = |every: u64| {
+            let servers =
+                format!("train.strategy={{parameter_server: {{accuracy_every: {every}}}}}");
+            worker(&["train.workers=2", &servers])
+        };
+        assert_eq!(of(10) - of(0), 2000 * (784 + 4));
     }
 }

@@ -40,7 +40,7 @@ fn fits(task: &Task, running: &[&Task], limits: Limits) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plan::Resources;
+    use plan::{Resources, Servers};
 
     const LIMITS: Limits = Limits { memory: 100, threads: 2 };
 
@@ -55,6 +55,7 @@ mod tests {
             }),
             processes: 1,
             resources: Resources { memory, threads: 1 },
+            servers: None,
         });
         Plan { version: 1, run: "test".into(), seed: 0, tasks: tasks.collect() }
     }
@@ -78,6 +79,20 @@ mod tests {
     fn what_fits_starts_together_and_the_rest_waits() {
         let plan = plan(&[("a", &[], 60), ("b", &[], 60), ("c", &[], 40), ("d", &[], 1)]);
         assert_eq!(started(&plan, &[]), ["a", "c"]); // d would be a third thread.
+    }
+
+    #[test]
+    fn servers_take_room_too() {
+        let mut plan = plan(&[("a", &[], 1), ("b", &[], 1)]);
+        let with = |memory, threads| {
+            Some(Servers { processes: 2, resources: Resources { memory, threads } })
+        };
+        plan.tasks[0].servers = with(49, 0);
+        assert_eq!(started(&plan, &[]), ["a", "b"]);
+        plan.tasks[0].servers = with(50, 0);
+        assert_eq!(started(&plan, &[]), ["a"]);
+        plan.tasks[0].servers = with(0, 1);
+        assert_eq!(started(&plan, &[]), ["a"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use spec::{Assign, Evaluate, Length, Model, Optimizer, Prepare, Split, Train};
 
-use crate::{DataFacts, Facts, Plan, Role, Task, together};
+use crate::{DataFacts, Facts, Plan, Resources, Role, Servers, Task, together};
 
 /// What will run, in order, as a person reads it: a line and a sentence for each task.
 pub fn explain(plan: &Plan, facts: &Facts) -> String {
@@ -27,22 +27,32 @@ pub fn explain(plan: &Plan, facts: &Facts) -> String {
     text
 }
 
-/// Id, role, needs, memory, threads.
+/// Id, role, needs, memory, threads; of those that train, and then of their servers.
 fn columns(task: &Task) -> [String; 5] {
     let needs = match task.needs.as_slice() {
         [] => "needs nothing".into(),
         needs => format!("needs {}", needs.join(", ")),
     };
-    let each = match task.processes {
+    let (mut memory, mut threads) = given(task.processes, task.resources);
+    if let Some(Servers { processes, resources }) = task.servers {
+        let (more_memory, more_threads) = given(processes, resources);
+        memory = format!("{memory} + {more_memory}");
+        threads = format!("{threads} + {more_threads}");
+    }
+    [task.id.clone(), task.role.name().into(), needs, memory, threads]
+}
+
+/// The memory and the threads of so many processes: `3 × 1 thread`.
+fn given(processes: usize, each: Resources) -> (String, String) {
+    let times = match processes {
         1 => String::new(),
         count => format!("{} × ", grouped(count as u64)),
     };
-    let memory = match task.resources.memory {
+    let memory = match each.memory {
         0 => "memory not known".into(),
-        bytes => format!("{each}{}", memory(bytes)),
+        bytes => format!("{times}{}", memory(bytes)),
     };
-    let threads = format!("{each}{}", counted(task.resources.threads as u64, "thread"));
-    [task.id.clone(), task.role.name().into(), needs, memory, threads]
+    (memory, format!("{times}{}", counted(each.threads as u64, "thread")))
 }
 
 fn sentence(plan: &Plan, task: &Task, facts: &Facts) -> String {

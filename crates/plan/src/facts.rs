@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 pub struct Facts {
     /// Bytes of memory that a process of the step needs.
     pub memory: BTreeMap<String, u64>,
+    /// Bytes of memory that a server of the step needs, where it has servers.
+    pub server_memory: BTreeMap<String, u64>,
     /// How many threads a task's processes share where it does not say.
     pub threads: usize,
     /// What each `prepare` step will make ready.

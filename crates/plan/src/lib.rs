@@ -11,8 +11,10 @@ mod roles;
 mod samples;
 mod together;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use spec::RunSpec;
+use spec::{RunSpec, Strategy};
 
 pub use error::PlanError;
 pub use explain::explain;
@@ -52,6 +54,9 @@ pub struct Task {
     pub processes: usize,
     /// What each of them must be given.
     pub resources: Resources,
+    /// The servers beside them, where weights lie on servers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servers: Option<Servers>,
 }
 
 /// What a task does.
@@ -78,6 +83,16 @@ pub enum Role {
     },
 }
 
+/// Processes that hold weights for those that train.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Servers {
+    /// How many.
+    pub processes: usize,
+    /// What each of them must be given.
+    pub resources: Resources,
+}
+
 /// What a process of a task must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,14 +115,23 @@ impl Plan {
 }
 
 impl Task {
-    /// Bytes of memory that its processes need together; 0 where it is not known.
+    /// Bytes of memory that its processes need together, servers included; 0 where it is not known.
     pub fn memory(&self) -> u64 {
-        self.resources.memory.saturating_mul(self.processes as u64)
+        let of =
+            |(processes, each): (usize, Resources)| each.memory.saturating_mul(processes as u64);
+        self.all().map(of).fold(0, u64::saturating_add)
     }
 
-    /// Threads that its processes compute with together.
+    /// Threads that its processes compute with together, servers included.
     pub fn threads(&self) -> usize {
-        self.resources.threads.saturating_mul(self.processes)
+        let of = |(processes, each): (usize, Resources)| each.threads.saturating_mul(processes);
+        self.all().map(of).fold(0, usize::saturating_add)
+    }
+
+    /// Processes of each kind, and what one of them must be given.
+    fn all(&self) -> impl Iterator<Item = (usize, Resources)> {
+        let servers = self.servers.map(|servers| (servers.processes, servers.resources));
+        [(self.processes, self.resources)].into_iter().chain(servers)
     }
 }
 
@@ -138,17 +162,32 @@ pub fn plan(spec: &RunSpec, facts: &Facts) -> Result<Plan, PlanError> {
             }
             Role::Evaluate { .. } => (1, facts.threads),
         };
+        let memory = |of: &BTreeMap<String, u64>| of.get(&step.id).copied().unwrap_or(0);
+        let servers = servers(&role).map(|processes| Servers {
+            processes,
+            // Updates are made one after another.
+            resources: Resources { memory: memory(&facts.server_memory), threads: 1 },
+        });
         tasks.push(Task {
             id: step.id.clone(),
             needs: step.needs.clone(),
             seed: spec.seed,
             role,
             processes,
-            resources: Resources {
-                memory: facts.memory.get(&step.id).copied().unwrap_or(0),
-                threads,
-            },
+            resources: Resources { memory: memory(&facts.memory), threads },
+            servers,
         });
     }
     Ok(Plan { version: VERSION, run: spec.name.clone(), seed: spec.seed, tasks })
+}
+
+/// How many servers a role has, if weights lie on servers.
+fn servers(role: &Role) -> Option<usize> {
+    match role {
+        Role::Worker { train, .. } => match train.strategy {
+            Strategy::ParameterServer(servers) => Some(servers.servers),
+            _ => None,
+        },
+        Role::Prepare(_) | Role::Evaluate { .. } => None,
+    }
 }

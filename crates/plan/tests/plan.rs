@@ -29,6 +29,7 @@ fn example(name: &str) -> spec::RunSpec {
 fn facts() -> Facts {
     Facts {
         memory: BTreeMap::from([("prepare".into(), 9_437_184), ("train".into(), 90_597_377)]),
+        server_memory: BTreeMap::from([("train".into(), 9_437_184)]),
         threads: 2,
         data: BTreeMap::from([(
             "prepare".into(),
@@ -252,6 +253,20 @@ fn workers_are_processes_that_share_the_threads() {
         assert_eq!((plan.tasks[0].processes, plan.tasks[2].processes), (1, 1));
         assert_eq!((plan.tasks[2].threads(), plan.workers()), (threads, 3));
     }
+}
+
+#[test]
+fn servers_are_processes_too() {
+    let strategy = "strategy: { parameter_server: { servers: 2 } }";
+    let (plan, text) = three_workers("", strategy, 2);
+    let train = &plan.tasks[1];
+    assert_eq!(train.servers.map(|servers| servers.processes), Some(2));
+    assert_eq!((train.memory(), train.threads()), (3 * 90_597_377 + 2 * 9_437_184, 3 + 2));
+    let both = "3 × 86.4 MiB (90,597,377 bytes) + 2 × 9.0 MiB (9,437,184 bytes)";
+    assert!(text.contains(both) && text.contains("3 × 1 thread + 2 × 1 thread\n"), "{text}");
+    // A plan of before says nothing of servers.
+    let json = serde_json::to_string(&plan.tasks[0]).unwrap();
+    assert!(!json.contains("servers"), "{json}");
 }
 
 #[test]

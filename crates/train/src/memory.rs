@@ -3,8 +3,10 @@
 use data::{Batches, Facts};
 use engine::Program;
 use model::Network;
-use spec::{Combine, Evaluate, Split, Strategy, Train};
+use spec::{Combine, Evaluate, ParameterServer, Split, Strategy, Train};
 
+use crate::servers::range;
+use crate::settings::turns;
 use crate::{Error, Settings};
 
 /// What a process needs before it has done anything: the program itself, its stacks, its files.
@@ -27,17 +29,47 @@ pub fn worker_bytes(train: &Train, network: &Network, facts: &Facts) -> Result<u
     // One snapshot is being taken, one waits, one is being written, as numbers and as bytes.
     let snapshots = 4 * (arena + slots + best);
     let shard = facts.assign.largest_shard(facts.train, train.workers);
-    let samples = facts.memory(shard + facts.validation);
+    let samples = facts.memory(shard + facts.validation + watched(train, facts));
     let batches = Batches::memory(shard, facts.row_bytes(), settings.batch);
     let own = program.memory().total() as u64 + slots + best + snapshots;
     Ok(PROCESS + own + samples + batches + exchange_bytes(train, arena, slots))
+}
+
+/// Test samples that every worker measures itself on along the way.
+fn watched(train: &Train, facts: &Facts) -> usize {
+    match &train.strategy {
+        Strategy::ParameterServer(servers) if servers.accuracy_every > 0 => facts.test,
+        _ => 0,
+    }
+}
+
+/// What a server needs: its part of the weights with the optimizer's slots, where updates are made
+/// together those of the update before and the gradients of the next, and what is on its way.
+pub fn server_bytes(train: &Train, servers: &ParameterServer, network: &Network) -> u64 {
+    let count = network.graph.parameter_count();
+    let of = |index| range(count, servers.servers, index).len();
+    let count = (0..servers.servers).map(of).max().unwrap_or(0);
+    let weights = count as u64 * 4;
+    let optimizer = Settings::of(train, network, 0).optimizer;
+    let state = weights + engine::Optimizer::memory(optimizer, count) as u64;
+    let together = match turns(servers, train.workers) {
+        // A new earlier state is made while the last one is there.
+        Some(turns) => 2 * state + turns as u64 * weights,
+        None => 0,
+    };
+    // Of each worker a gradient or an answer, as numbers and as bytes; and so all that is held, which
+    // one of them may ask for meanwhile.
+    let on_its_way = 2 * (train.workers as u64 * weights + state);
+    PROCESS + state + together + on_its_way
 }
 
 /// What working with others takes: what a worker puts up for them and what comes back, and what
 /// momentum over rounds keeps.
 fn exchange_bytes(train: &Train, arena: u64, slots: u64) -> u64 {
     match &train.strategy {
-        Strategy::AllReduce | Strategy::ParameterServer(_) if train.workers > 1 => 2 * arena,
+        Strategy::AllReduce if train.workers > 1 => 2 * arena,
+        // Everything that servers hold comes as bytes, is read, and is put together.
+        Strategy::ParameterServer(_) => 3 * (arena + slots),
         Strategy::Average(average) if train.workers > 1 && average.combine == Combine::Mean => {
             let outer = if average.outer.is_some() { 2 * arena } else { 0 };
             2 * (arena + slots) + outer
