@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// It finds the run by the `join.json` of its folder, copied here if need be, and takes a share of the
 /// work from the process that has most; where all have one rank it stands by. The run's folder must
-/// be readable under the same path. Ctrl-C hands the work back.
+/// be readable and writable under the same path. Ctrl-C hands the work back.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trainyard run mnist.yaml --listen 10.0.0.1:7070
