@@ -1,6 +1,7 @@
 //! What is compared: a run file with another strategy in it.
 
 use anyhow::anyhow;
+use sha2::{Digest, Sha256};
 use spec::{Action, Average, Length, Mode, ParameterServer, RunSpec, Strategy, Train};
 
 use crate::failure::{Failure, OrUsage};
@@ -117,12 +118,18 @@ fn split(list: &str) -> Vec<&str> {
     items.into_iter().map(str::trim).filter(|item| !item.is_empty()).collect()
 }
 
-/// `parameter_server:sync` as a run may be called: `parameter-server-sync`.
+/// `parameter_server:sync` as a run may be called: `parameter-server-sync`. What is cut ends with what
+/// tells it from others that begin so.
 fn name(label: &str) -> String {
     let words = label.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     let mut name = words.join("-").to_ascii_lowercase();
-    name.truncate(NAME_LENGTH);
+    if name.len() > NAME_LENGTH {
+        let hash = Sha256::digest(label);
+        let digits: String = hash[..3].iter().map(|byte| format!("{byte:02x}")).collect();
+        name.truncate(NAME_LENGTH - digits.len() - 1);
+        name = format!("{}-{digits}", name.trim_end_matches('-'));
+    }
     name
 }
 
@@ -149,6 +156,21 @@ mod tests {
         let found = labels(FILE, "single, all_reduce,{average: {rounds: 2, outer: {}}}");
         let names: Vec<_> = found.iter().map(|(name, workers, _)| (&name[..], *workers)).collect();
         assert_eq!(names, [("single", 1), ("all-reduce", 2), ("average-rounds-2-outer", 2)]);
+    }
+
+    #[test]
+    fn long_labels_that_begin_alike_have_names_of_their_own() {
+        let long = |momentum: &str| {
+            format!(
+                "{{average: {{sync_every: 1000, outer: {{learning_rate: 0.7, momentum: {momentum}}}}}}}"
+            )
+        };
+        let found = labels(FILE, &format!("{},{}", long("0.8"), long("0.9")));
+        let names: Vec<&str> = found.iter().map(|(name, ..)| name.as_str()).collect();
+        let begin = "average-sync-every-1000-outer-lea";
+        assert!(names.iter().all(|name| name.starts_with(begin) && name.len() <= NAME_LENGTH));
+        assert_ne!(names[0], names[1]);
+        assert_eq!(name(&long("0.8")), names[0], "it is found again");
     }
 
     #[test]
