@@ -192,12 +192,12 @@ mod tests {
         let plan = |of: &str| planned(&["train.workers=3", &strategy(of)]);
         let servers =
             |of: &str| plan(of).tasks[1].servers.expect("it has servers").resources.memory;
-        // The weights and what stands for adam twice over, as it is and on its way.
-        let weights = 79_510 * 4;
-        let asynchronous = servers("mode: async");
-        assert!(asynchronous > 8 * weights, "{asynchronous}");
-        // Held twice more, and a gradient of each.
-        assert_eq!((servers("mode: sync") - asynchronous) / weights, 2 * 3 + 3);
+        // Weights and two slots as they are, as numbers and bytes on their way to each of three workers,
+        // and from one of them.
+        let (process, weights) = (8 << 20, 79_510 * 4);
+        assert_eq!((servers("mode: async") - process) / weights, 3 + 2 * (3 * 3 + 3));
+        // Held twice more, and a gradient of each; only weights go to all.
+        assert_eq!((servers("mode: sync") - process) / weights, 3 + 2 * 3 + 3 + 2 * (3 + 3));
         assert!(servers("mode: sync, servers: 2") < servers("mode: sync"));
 
         let plan = plan("servers: 2");

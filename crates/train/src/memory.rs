@@ -52,14 +52,15 @@ pub fn server_bytes(train: &Train, servers: &ParameterServer, network: &Network)
     let weights = count as u64 * 4;
     let optimizer = Settings::of(train, network, 0).optimizer;
     let state = weights + engine::Optimizer::memory(optimizer, count) as u64;
-    let together = match turns(servers, train.workers) {
+    let (together, each) = match turns(servers, train.workers) {
         // A new earlier state is made while the last one is there.
-        Some(turns) => 2 * state + turns as u64 * weights,
-        None => 0,
+        Some(turns) => (2 * state + turns as u64 * weights, weights),
+        // Where each goes alone, all of them begin with everything that is held.
+        None => (0, state),
     };
-    // Of each worker a gradient or an answer, as numbers and as bytes; and so all that is held, which
-    // one of them may ask for meanwhile.
-    let on_its_way = 2 * (train.workers as u64 * weights + state);
+    // As numbers and as bytes: what each worker sends or is sent, and everything, which one of them
+    // brings or takes meanwhile.
+    let on_its_way = 2 * (train.workers as u64 * each + state);
     PROCESS + state + together + on_its_way
 }
 
