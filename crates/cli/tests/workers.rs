@@ -23,7 +23,7 @@ fn several_workers_end_with_a_table_of_how_they_fared() {
     let share = report["waiting_share"].as_f64().unwrap();
     assert!((0.0..1.0).contains(&share), "{report}");
     let speed_up = report["speed_up"].as_f64().unwrap();
-    assert!(speed_up > 0.0, "{report}");
+    assert!(speed_up > 0.0 && speed_up <= 2.0, "{report}");
     assert!(report["train_seconds"].as_f64() < report["seconds"].as_f64(), "{report}");
 
     let one = yard.ok(&["run", "small.yaml", "--name", "one"]);

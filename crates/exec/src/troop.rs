@@ -224,7 +224,7 @@ impl Troop {
     pub(crate) fn done(&self, now: Duration) -> Kind {
         let sum = |of: fn(&Farewell) -> f64| self.farewells.values().map(of).sum::<f64>();
         let (trained, waited) = (sum(|f| f.seconds), sum(|f| f.waited_seconds));
-        let computed = trained - waited;
+        let computed = sum(|f| f.computed_seconds);
         let worker = self.farewells.values().find(|farewell| farewell.samples > 0);
         let (peak_rss_bytes, bytes_sent) = self.sums();
         Kind::TaskDone {

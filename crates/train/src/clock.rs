@@ -5,6 +5,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rustix::time::{ClockId, clock_gettime};
+
+/// How much of a processor has been used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Used {
+    /// By the thread that asks.
+    pub(crate) thread: Duration,
+    /// By all threads of its process together.
+    pub(crate) process: Duration,
+}
+
+impl Used {
+    pub(crate) fn since(self, earlier: Used) -> Used {
+        Used {
+            thread: self.thread.saturating_sub(earlier.thread),
+            process: self.process.saturating_sub(earlier.process),
+        }
+    }
+}
+
 /// Where time comes from. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Clock(Source);
@@ -65,6 +85,21 @@ impl Clock {
         }
     }
 
+    /// How much of a processor was used up to now: what passes while others use it does not count. Where
+    /// time is not the machine's, whoever works has a processor to itself.
+    pub(crate) fn used(&self) -> Used {
+        let read = |id| Duration::try_from(clock_gettime(id)).unwrap_or_default();
+        match &self.0 {
+            Source::System(_) => Used {
+                thread: read(ClockId::ThreadCPUTime),
+                process: read(ClockId::ProcessCPUTime),
+            },
+            Source::Runtime(..) | Source::Manual(_) => {
+                Used { thread: self.elapsed(), process: self.elapsed() }
+            }
+        }
+    }
+
     /// Milliseconds since 1970, for people and for the event log.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
     pub fn unix_ms(&self) -> u64 {
@@ -82,5 +117,28 @@ impl Clock {
     pub fn advance(&self, by: Duration) {
         let Source::Manual(nanos) = &self.0 else { panic!("only a manual clock can be advanced") };
         nanos.fetch_add(u64::try_from(by.as_nanos()).unwrap_or(u64::MAX), Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_sleeps_uses_no_processor() {
+        let clock = Clock::system();
+        let before = clock.used();
+        std::thread::sleep(Duration::from_millis(40));
+        let used = clock.used().since(before);
+        assert!(used.thread < Duration::from_millis(30), "{used:?}");
+        assert!(clock.used().process >= before.thread, "all of them is no less than one");
+    }
+
+    #[test]
+    fn where_time_is_made_work_takes_all_of_it() {
+        let clock = Clock::manual();
+        let before = clock.used();
+        clock.advance(Duration::from_secs(3));
+        assert_eq!(clock.used().since(before).thread, Duration::from_secs(3));
     }
 }

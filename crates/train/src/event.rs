@@ -52,7 +52,8 @@ pub enum Kind {
         /// Whether it is a server of parameters.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         serves: bool,
-        /// Whether an earlier driver had started it, and it was taken over.
+        /// Whether it was there before: an earlier driver had started it, or it had been given up and
+        /// came back.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         adopted: bool,
     },
@@ -182,7 +183,8 @@ pub enum Kind {
         /// included.
         #[serde(default)]
         waiting_share: f64,
-        /// Samples that one process trains on in a second of computing: waiting is left out.
+        /// Samples that one process would train on in a second if it did nothing but compute, with its
+        /// cores to itself.
         #[serde(default)]
         computing_speed: f64,
         /// What they exchanged numbers through: `none`, `shm` or `tcp`; empty where nothing is

@@ -8,6 +8,7 @@ use std::time::Duration;
 use collective::Group;
 use data::Samples;
 
+use crate::clock::Used;
 use crate::context::Context;
 use crate::epoch::Ended;
 use crate::event::Kind;
@@ -74,14 +75,24 @@ pub(crate) async fn fit_with(
     // Servers are always reached over connections.
     let link = if exchange.servers.is_some() { "tcp" } else { exchange.group.link() };
     let (began, waited, computed) = (clock.elapsed(), pulse.waited(), trainer.computed);
+    let (used, used_waiting) = (clock.used(), pulse.used_waiting());
     let ending = go_on(trainer, exchange, context, saving).await;
+    let used = clock.used().since(used).since(pulse.used_waiting().since(used_waiting));
     pulse.spent(Trained {
         time: clock.elapsed() - began,
         waited: pulse.waited() - waited,
+        computed: undisturbed(used, trainer.session.cpu().threads()),
         samples: trainer.computed - computed,
         link,
     });
     ending
+}
+
+/// How long it would have taken to use so much of a processor with as many cores as threads, and nobody
+/// else on them. The thread that leads is never idle then, so its own time tells; but where it must do
+/// what others have no core for, the time of all, shared out, is nearer to it.
+fn undisturbed(used: Used, threads: usize) -> Duration {
+    used.thread.min(used.process / u32::try_from(threads.max(1)).unwrap_or(u32::MAX))
 }
 
 async fn go_on(
@@ -157,5 +168,24 @@ pub fn fit_alone(
     match work.poll(&mut task::Context::from_waker(task::Waker::noop())) {
         task::Poll::Ready(outcome) => outcome,
         task::Poll::Pending => unreachable!("a group of one waits for nobody"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_alone_has_as_many_cores_as_threads() {
+        let undisturbed = |thread, process, threads| {
+            let (thread, process) = (Duration::from_secs(thread), Duration::from_secs(process));
+            super::undisturbed(Used { thread, process }, threads).as_secs()
+        };
+        // The thread that gathers batches is not one that trains.
+        assert_eq!(undisturbed(10, 11, 1), 10);
+        // Both threads had a core, and the second had less to do.
+        assert_eq!(undisturbed(10, 20, 2), 10);
+        // The second had none, and the first did its part.
+        assert_eq!(undisturbed(10, 10, 2), 5);
     }
 }

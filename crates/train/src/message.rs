@@ -189,6 +189,9 @@ pub struct Farewell {
     pub bytes_sent: u64,
     /// How long it waited for them while it trained.
     pub waited_seconds: f64,
+    /// How long it would have computed while it trained, with its cores to itself.
+    #[serde(default)]
+    pub computed_seconds: f64,
     /// How many samples it trained on.
     #[serde(default)]
     pub samples: u64,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use collective::{Broken, Group, Meter, Note, Part, Sum};
 
 use crate::Clock;
+use crate::clock::Used;
 use crate::message::Beat;
 use crate::servers::Servers;
 
@@ -18,6 +19,8 @@ pub struct Pulse {
     step: AtomicU64,
     waits: AtomicBool,
     waited_ns: AtomicU64,
+    /// What was used of a processor meanwhile, by this thread and by all.
+    used_ns: [AtomicU64; 2],
     /// Counts what is exchanged with others.
     meter: Meter,
     /// Written when a group ends, never while a step is under way.
@@ -31,6 +34,8 @@ pub(crate) struct Trained {
     pub(crate) time: Duration,
     /// How much of that it waited for others, the exchange itself included.
     pub(crate) waited: Duration,
+    /// How long it would have computed with its cores to itself.
+    pub(crate) computed: Duration,
     /// How many samples it trained on.
     pub(crate) samples: u64,
     /// What its last group exchanged numbers through.
@@ -70,11 +75,19 @@ impl Pulse {
         Duration::from_nanos(self.waited_ns.load(Ordering::Relaxed))
     }
 
+    /// How much of a processor was used while others were waited for: to exchange, or in vain.
+    pub(crate) fn used_waiting(&self) -> Used {
+        let [thread, process] = &self.used_ns;
+        let read = |nanos: &AtomicU64| Duration::from_nanos(nanos.load(Ordering::Relaxed));
+        Used { thread: read(thread), process: read(process) }
+    }
+
     /// Takes note of what was done in a group.
     pub(crate) fn spent(&self, spent: Trained) {
         let mut all = self.trained.lock().unwrap_or_else(PoisonError::into_inner);
         all.time += spent.time;
         all.waited += spent.waited;
+        all.computed += spent.computed;
         all.samples += spent.samples;
         all.link = spent.link;
     }
@@ -138,23 +151,48 @@ impl Exchange<'_> {
 pub(crate) struct Waiting<'a> {
     pulse: &'a Pulse,
     clock: &'a Clock,
-    since: Duration,
+    since: (Duration, Used),
 }
 
 impl<'a> Waiting<'a> {
     fn begin(pulse: &'a Pulse, clock: &'a Clock) -> Self {
         pulse.waits.store(true, Ordering::Relaxed);
-        Waiting { pulse, clock, since: clock.elapsed() }
+        Waiting { pulse, clock, since: (clock.elapsed(), clock.used()) }
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let waited = self.clock.elapsed().saturating_sub(self.since);
-        let nanos = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
-        self.pulse.waited_ns.fetch_add(nanos, Ordering::Relaxed);
+        let add = |to: &AtomicU64, time: Duration| {
+            to.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        };
+        let (since, used) = self.since;
+        add(&self.pulse.waited_ns, self.clock.elapsed().saturating_sub(since));
+        let used = self.clock.used().since(used);
+        add(&self.pulse.used_ns[0], used.thread);
+        add(&self.pulse.used_ns[1], used.process);
         // Through memory, what is exchanged is counted when it is whole.
         self.pulse.meter.count(1);
         self.pulse.waits.store(false, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_used_while_others_are_waited_for_is_told_apart() {
+        let (pulse, clock) = (Pulse::default(), Clock::manual());
+        clock.advance(Duration::from_secs(5));
+        for seconds in [1, 2] {
+            let waiting = Waiting::begin(&pulse, &clock);
+            clock.advance(Duration::from_secs(seconds));
+            drop(waiting);
+            clock.advance(Duration::from_secs(7));
+        }
+        let three = Duration::from_secs(3);
+        assert_eq!(pulse.waited(), three);
+        assert_eq!(pulse.used_waiting(), Used { thread: three, process: three });
     }
 }

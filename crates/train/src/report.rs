@@ -118,14 +118,15 @@ fn newest_task(standing: &Standing) -> Option<&TaskStanding> {
 ///
 ///   samples that all train on in a second / samples that one trains on in a second of computing
 ///
-/// One worker alone would do nothing but compute. So what several lose by waiting and by exchanging
-/// numbers counts against them, and what they lose by sharing cores and memory does not: where they
-/// compete for those, one alone would compute faster than each of them did. Several ranks in one
-/// process compute in turn, and count as one.
+/// One worker alone would do nothing but compute, on cores that nobody else uses. So a second of
+/// computing is one of a processor's time, not of a clock's, and what several lose by waiting, by
+/// exchanging numbers and by sharing cores counts against them. What they lose by sharing caches and
+/// memory does not, for that cannot be told; it could seem as if each brought more than itself.
+/// Several ranks in one process compute in turn, and count as one.
 fn speed_up(standing: &Standing, workers: usize) -> Option<f64> {
     let published = standing.models.get(standing.newest_model.as_ref()?)?.published.as_ref()?;
     let one = newest_task(standing)?.computing_speed;
-    (workers > 1 && one > 0.0).then(|| published.samples_per_second / one)
+    (workers > 1 && one > 0.0).then(|| (published.samples_per_second / one).min(workers as f64))
 }
 
 /// The strategy of the last task that trains.
@@ -208,6 +209,7 @@ mod tests {
     fn one_worker_has_no_speed_up_and_neither_has_a_run_that_did_not_measure() {
         assert_eq!(report(&trained(1000.0), 1).speed_up, None);
         assert_eq!(report(&trained(0.0), 2).speed_up, None);
+        assert_eq!(report(&trained(10.0), 2).speed_up, Some(2.0), "no more than there are");
         assert_eq!(report(&Standing::default(), 2).speed_up, None);
         let text = serde_json::to_value(report(&trained(1.0), 1)).expect("a report is plain data");
         assert!(text["speed_up"].is_null() && text.get("speed_up").is_some());

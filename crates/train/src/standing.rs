@@ -77,7 +77,8 @@ pub struct TaskStanding {
     pub bytes_sent: u64,
     /// The share of their time that its processes waited for each other.
     pub waiting_share: f64,
-    /// Samples that one of them trains on in a second of computing; 0 where it is not known.
+    /// Samples that one of them would train on in a second if it did nothing but compute, with its
+    /// cores to itself; 0 where it is not known.
     pub computing_speed: f64,
     /// What they exchanged numbers through; empty where it is not known.
     pub link: String,

@@ -135,7 +135,8 @@ impl Actor {
             peak_rss_bytes,
             bytes_sent,
             waited_seconds,
-            samples: 0,
+            computed_seconds: 0.5,
+            samples: 10,
             link: String::new(),
         };
         self.say(ToDriver::Farewell(farewell)).await;

@@ -22,6 +22,9 @@ async fn tasks_run_one_after_the_other_and_end_in_a_report() {
     let started: Vec<_> = started.map(|event| event.task.clone().unwrap()).collect();
     assert_eq!(started, ["prepare", "train", "evaluate"]);
     assert_eq!(events.last().unwrap().kind, Kind::RunDone {});
+    // Ten samples in half a second of a processor's time, though it trained for a whole one.
+    let speed = |kind: &Kind| matches!(kind, Kind::TaskDone { computing_speed: 20.0, .. });
+    assert_eq!(count(&events, speed), 3);
 }
 
 #[tokio::test(start_paused = true)]

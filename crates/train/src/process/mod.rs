@@ -143,13 +143,14 @@ async fn perform(
 }
 
 fn farewell(station: &Station, pulse: &Pulse, bytes_sent: u64, ending: Parting) -> Farewell {
-    let Trained { time, waited, samples, link } = pulse.trained();
+    let Trained { time, waited, computed, samples, link } = pulse.trained();
     Farewell {
         ending,
         seconds: time.as_secs_f64(),
         peak_rss_bytes: (station.peak_rss_bytes)(),
         bytes_sent,
         waited_seconds: waited.as_secs_f64(),
+        computed_seconds: computed.as_secs_f64(),
         samples,
         link: link.into(),
     }
