@@ -13,14 +13,15 @@ use crate::check::{self, Counts, Result};
 use crate::faults::{Manner, What, faults};
 use crate::play::{Scene, play};
 
-/// Each with its number of workers.
+/// Each as a run file says it, with its number of workers. Servers clip too, for then workers ask them
+/// for more.
 const STRATEGIES: [(&str, usize); 6] = [
     ("single", 1),
     ("all_reduce", 3),
     ("{ average: { sync_every: 3 } }", 3),
     ("all_reduce", 2),
     ("{ average: { outer: {} } }", 2),
-    ("{ parameter_server: { servers: 2, mode: sync } }", 2),
+    ("{ parameter_server: { servers: 2, mode: sync } }, clip: { norm: 1 }", 2),
 ];
 
 /// Samples to train on, some of them held out, and to test on.
@@ -56,16 +57,31 @@ impl Material {
         };
         let mut material = Material { ways: STRATEGIES.iter().map(way).collect(), folder };
         for number in 0..STRATEGIES.len() {
-            let run = material.play(
-                number,
-                &format!("calm{number}"),
-                |_| (Manner::calm(), vec![]),
-                false,
-            );
-            let expected = run.and_then(|(run, _kept)| Result::of(&run));
-            material.ways[number].expected = Some(expected.expect("an undisturbed run ends well"));
+            let expected = material.play_undisturbed(number).expect("an undisturbed run ends well");
+            material.ways[number].expected = Some(expected);
         }
         material
+    }
+
+    /// What comes out when nothing goes wrong: nobody is lost, and one process that hosts all ranks
+    /// ends with the same.
+    fn play_undisturbed(&self, number: usize) -> std::result::Result<Result, String> {
+        let calm = |_| (Manner::calm(), vec![]);
+        let (run, _kept) = self.play(number, &format!("calm{number}"), calm, false)?;
+        let expected = Result::of(&run)?;
+        let alone = |_| {
+            let mut manner = Manner::calm();
+            manner.processes = Some(1);
+            (manner, vec![])
+        };
+        let (by_one, _kept) = self.play(number, &format!("one{number}"), alone, false)?;
+        for run in [run, by_one] {
+            let counts = check::check(&run, &expected, false)?;
+            if counts.lost > 0 || counts.groups != 1 {
+                return Err(format!("({}) {counts}", self.ways[number].strategy));
+            }
+        }
+        Ok(expected)
     }
 
     /// Plays a seed and checks what came out of it. A seed that is `repeated` must come out the same.

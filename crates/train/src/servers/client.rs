@@ -83,8 +83,8 @@ impl Servers {
     pub(crate) async fn norm(&mut self, step: u64) -> Result<f32, Broken> {
         self.ask(|_| Request::Squares { step }).await?;
         let mut all = 0.0;
-        for (_, answer) in self.answers().await? {
-            let Answer::Squares(squares) = answer else { return Err(self.strange(0)) };
+        for (index, (_, answer)) in self.answers().await?.into_iter().enumerate() {
+            let Answer::Squares(squares) = answer else { return Err(self.strange(index)) };
             all += squares;
         }
         Ok(all.sqrt() as f32)

@@ -36,6 +36,9 @@ pub(crate) struct Shelf {
     members: u64,
     /// The sum of what has come, once all has.
     sum: Option<Vec<f32>>,
+    /// The sum of squares of the newest of those, and of which update it is: whoever is slow may ask
+    /// for it when another has had the update made.
+    last_squares: Option<(u64, f64)>,
     /// What the turns of the last update counted.
     notes: Vec<Note>,
 }
@@ -63,6 +66,7 @@ impl Shelf {
             arrived: BTreeSet::new(),
             members: 1,
             sum: None,
+            last_squares: None,
             notes: vec![],
         }
     }
@@ -81,6 +85,7 @@ impl Shelf {
         self.pushed.clear();
         self.arrived.clear();
         self.sum = None;
+        self.last_squares = None;
     }
 
     /// Takes a request of the process on a line.
@@ -103,10 +108,8 @@ impl Shelf {
                     Reply::Nothing
                 }
             },
-            Request::Squares { step } => match &self.sum {
-                Some(sum) if *step == self.state.step => {
-                    Reply::Now(Answer::Squares(Optimizer::squares(&self.cpu, sum)))
-                }
+            Request::Squares { step } => match self.last_squares {
+                Some((of, squares)) if of == *step => Reply::Now(Answer::Squares(squares)),
                 _ if *step < self.state.step => Reply::Now(Answer::No),
                 _ => Reply::Later,
             },
@@ -128,6 +131,12 @@ impl Shelf {
             let (notes, gradients) = pushed.into_values().unzip();
             self.notes = notes;
             self.sum = canonical_sum(gradients);
+            self.last_squares = match (self.rules.clip, &self.sum) {
+                (Some(Clip::Norm(_)), Some(sum)) => {
+                    Some((self.state.step, Optimizer::squares(&self.cpu, sum)))
+                }
+                _ => None,
+            };
         }
     }
 
@@ -225,4 +234,56 @@ fn canonical_sum(mut level: Vec<Vec<f32>>) -> Option<Vec<f32>> {
         level = next;
     }
     level.pop()
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::Isa;
+    use spec::Optimizer::Sgd;
+
+    use super::*;
+
+    /// A server of so many weights, all zero, that takes the gradients of two workers.
+    fn shelf(clip: Option<Clip>, weights: usize) -> Shelf {
+        let rules = Rules {
+            optimizer: Sgd(spec::Sgd::default()),
+            rate: Box::new(|_| 1.0),
+            clip,
+            turns: Some(2),
+            steps: 9,
+        };
+        let mut shelf = Shelf::new(rules, Cpu::new(1, Isa::detect()));
+        shelf.set(State { weights: vec![0.0; weights], ..State::default() });
+        shelf.take(1, &Request::Join { generation: 1, members: 2 });
+        shelf
+    }
+
+    fn push(shelf: &mut Shelf, step: u64, turn: u64, gradient: Vec<f32>) {
+        let request = Request::Push { step, turn, rank: turn, note: [0; 64], gradient };
+        assert!(matches!(shelf.take(turn, &request), Reply::Nothing));
+    }
+
+    fn now(reply: Reply) -> Answer {
+        match reply {
+            Reply::Now(answer) => answer,
+            _ => panic!("there is no answer"),
+        }
+    }
+
+    #[test]
+    fn whoever_is_slow_hears_the_squares_of_an_update_that_was_made() {
+        let mut shelf = shelf(Some(Clip::Norm(1.0)), 2);
+        push(&mut shelf, 0, 0, vec![1.0, 0.0]);
+        assert!(matches!(shelf.take(0, &Request::Squares { step: 0 }), Reply::Later));
+        push(&mut shelf, 0, 1, vec![2.0, 4.0]);
+        let squares =
+            |shelf: &mut Shelf, line| now(shelf.take(line, &Request::Squares { step: 0 }));
+        let pull = Request::Pull { step: 1, norm: Some(5.0) };
+        assert_eq!(squares(&mut shelf, 0), Answer::Squares(25.0));
+        let first = now(shelf.take(0, &pull));
+        assert_eq!(squares(&mut shelf, 1), Answer::Squares(25.0));
+        assert_eq!(now(shelf.take(1, &pull)), first);
+        let Answer::Weights { step: 1, weights, .. } = first else { panic!("{first:?}") };
+        assert_eq!(weights, [-0.6, -0.8]);
+    }
 }
