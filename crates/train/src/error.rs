@@ -54,6 +54,12 @@ pub enum Error {
     /// The group cannot go on. The driver will form another.
     #[error(transparent)]
     Broken(#[from] collective::Broken),
+    /// What servers hold could not be had when it was to be saved.
+    #[error("what the servers hold is not saved, the last checkpoint stands: {problem}")]
+    Unsaved {
+        /// Why not.
+        problem: String,
+    },
     /// The orders cannot be carried out as they are.
     #[error("{0}")]
     Orders(String),

@@ -5,7 +5,7 @@ use engine::Program;
 use model::Network;
 use spec::{Combine, Evaluate, ParameterServer, Split, Strategy, Train};
 
-use crate::servers::range;
+use crate::servers::{self, range};
 use crate::settings::turns;
 use crate::{Error, Settings};
 
@@ -20,6 +20,9 @@ pub fn prepare_bytes(facts: &Facts) -> u64 {
 /// What a worker needs: its program, the optimizer's slots, its samples, batches on their way,
 /// checkpoints being written, and what it exchanges with others.
 pub fn worker_bytes(train: &Train, network: &Network, facts: &Facts) -> Result<u64, Error> {
+    if let Strategy::ParameterServer(how) = train.strategy {
+        servers::check(network.graph.parameter_count(), how.servers)?;
+    }
     let settings = Settings::of(train, network, 0);
     let program = Program::training(&network.graph, settings.loss, settings.batch)?;
     let arena = network.graph.parameter_count() as u64 * 4;

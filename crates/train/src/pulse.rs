@@ -109,21 +109,27 @@ pub(crate) struct Exchange<'a> {
     pub(crate) log: &'a (dyn Fn(&str) + Send + Sync),
 }
 
-impl Exchange<'_> {
+impl<'a> Exchange<'a> {
     /// The lines to the servers; the time until the second is dropped counts as waiting.
-    pub(crate) fn wait_for_servers(&mut self) -> Result<(&mut Servers, Waiting<'_>), Broken> {
-        let waiting = Waiting::begin(self.pulse, self.clock);
+    pub(crate) fn wait_for_servers(&mut self) -> Result<(&mut Servers, Waiting<'a>), Broken> {
+        let waiting = self.wait();
         let problem = || Broken::Misused { problem: "there are no servers in this group".into() };
         Ok((self.servers.as_mut().ok_or_else(problem)?, waiting))
     }
 
+    /// The time until this is dropped counts as waiting. One at a time: the first that is dropped ends
+    /// it for all.
+    pub(crate) fn wait(&self) -> Waiting<'a> {
+        Waiting::begin(self.pulse, self.clock)
+    }
+
     pub(crate) async fn all_reduce(&mut self, parts: &[Part<'_>]) -> Result<Sum<'_>, Broken> {
-        let _waiting = Waiting::begin(self.pulse, self.clock);
+        let _waiting = self.wait();
         self.group.all_reduce(parts).await
     }
 
     pub(crate) async fn gather(&mut self, notes: &[Note]) -> Result<&[Note], Broken> {
-        let _waiting = Waiting::begin(self.pulse, self.clock);
+        let _waiting = self.wait();
         self.group.gather(notes).await
     }
 
@@ -132,7 +138,7 @@ impl Exchange<'_> {
         from: usize,
         values: &mut [f32],
     ) -> Result<(), Broken> {
-        let _waiting = Waiting::begin(self.pulse, self.clock);
+        let _waiting = self.wait();
         self.group.broadcast(from, values).await
     }
 
@@ -142,7 +148,7 @@ impl Exchange<'_> {
         to: usize,
         values: &mut [f32],
     ) -> Result<(), Broken> {
-        let _waiting = Waiting::begin(self.pulse, self.clock);
+        let _waiting = self.wait();
         self.group.pass(from, to, values).await
     }
 }

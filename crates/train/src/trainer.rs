@@ -174,6 +174,11 @@ impl Trainer {
         turns(servers, self.shares.world()).is_none()
     }
 
+    /// The step that all servers are at, where they take steps together.
+    pub(crate) fn step_of_all(&self) -> Option<u64> {
+        (!self.goes_alone()).then_some(self.position.step)
+    }
+
     /// Takes over what servers hold.
     pub(crate) fn take_state(&mut self, state: State) {
         self.session.weights_mut().copy_from_slice(&state.weights);

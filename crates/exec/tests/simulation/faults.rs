@@ -141,10 +141,10 @@ impl Manner {
         }
     }
 
-    /// How nothing is out of order.
+    /// How nothing is out of order: some words take longer than others, as they do everywhere.
     pub(crate) fn calm() -> Self {
         let key = Key::new(0, Purpose::Synthetic);
-        Manner { processes: None, latency: (ms(1), ms(2)), killing: ms(0), key }
+        Manner { processes: None, latency: (ms(1), ms(40)), killing: ms(0), key }
     }
 
     /// How long a machine takes to start, and how long a move of work takes it.

@@ -1,15 +1,23 @@
 //! A process that is a server: it holds a range of the weights, and answers the workers of whatever
 //! group there is.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use collective::{Access, Contact, Door};
 use spec::{ParameterServer, Train};
+use tokio::time::{Instant, sleep_until};
 
-use super::work::Desk;
+use super::work::{Desk, FETCHING};
 use crate::message::{Held, Kept, ToDriver, ToProcess};
 use crate::orders::Performed;
 use crate::roles::server_rules;
-use crate::servers::{Counter, Shelf};
+use crate::servers::{Counter, Request, Shelf};
 use crate::{Error, Pulse};
+
+/// How long a server waits for a worker that saves, where no driver came back: workers may notice that
+/// later than it does.
+const LINGER: Duration = Duration::from_secs(20);
 
 /// Serves until the driver says that it is enough. `bytes_sent` counts what went to workers.
 pub(super) async fn keep(
@@ -43,18 +51,50 @@ pub(super) async fn keep(
                     index = formation.servers.iter().position(own);
                 }
                 Some(ToProcess::Orders(_) | ToProcess::Heard { .. }) => {}
-                Some(ToProcess::Save { .. } | ToProcess::Leave) | None => {
+                Some(ToProcess::Save { .. } | ToProcess::Leave) => {
                     *bytes_sent = counter.bytes_sent();
+                    return Ok(Performed::Stopped);
+                }
+                None => {
+                    outlast(&mut counter, &mut door).await;
                     return Ok(Performed::Stopped);
                 }
             },
             wire = door.accept() => match wire {
-                Ok(wire) => counter.add(wire),
+                Ok(wire) => drop(counter.add(wire)),
                 Err(error) => return Err(Error::Orders(format!("the door fell shut: {error}"))),
             },
             (line, request) = counter.next() => {
                 counter.take(line, request);
                 tell(desk.pulse, &counter);
+            }
+        }
+    }
+}
+
+/// Stays, where no driver came back, until a worker has saved what is held here.
+async fn outlast(counter: &mut Counter, door: &mut Door) {
+    let mut callers = BTreeSet::new();
+    let mut saver = None;
+    let mut end = Instant::now() + LINGER;
+    loop {
+        tokio::select! {
+            biased;
+            () = sleep_until(end) => return,
+            wire = door.accept() => match wire {
+                Ok(wire) => drop(callers.insert(counter.add(wire))),
+                Err(_) => return,
+            },
+            (line, request) = counter.next() => {
+                // Whoever called before may fetch in the course of training.
+                if matches!(request, Some(Request::Fetch)) && callers.contains(&line) {
+                    (saver, end) = (Some(line), Instant::now() + FETCHING);
+                }
+                let has_left = request.is_none() && saver == Some(line);
+                counter.take(line, request);
+                if has_left {
+                    return;
+                }
             }
         }
     }

@@ -1,8 +1,12 @@
 //! A process that trains: it halts, forms groups, trains in them, saves and leaves as the driver says,
 //! and keeps what it holds all the while.
 
-use collective::{Access, Broken, Contact, Layout, Port};
+use std::time::Duration;
+
+use collective::{Access, Broken, Contact, Layout, Port, Seat};
 use spec::{Strategy, Train};
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 use super::Station;
 use super::agree::{hand_over, share_state};
@@ -17,6 +21,9 @@ use crate::pulse::Exchange;
 use crate::roles::Worker;
 use crate::servers::{Directory, Servers};
 use crate::{Error, Pulse};
+
+/// How long servers may take to hand over what they hold, where no driver looks after them.
+pub(super) const FETCHING: Duration = Duration::from_secs(60);
 
 /// What a process that trains has at hand.
 pub(super) struct Desk<'a> {
@@ -38,32 +45,54 @@ pub(super) async fn work(
     let outbox = desk.line.outbox();
     let mut worker = Worker::open(desk.orders, desk.station, (train, data))?;
     let mut finished = false;
+    // The group it is in, or was in last.
+    let mut last: Option<Box<Formation>> = None;
     loop {
         match desk.line.wish().await {
             Some(ToProcess::Halt { generation }) => {
+                last.iter_mut().for_each(|group| group.generation = generation);
                 outbox.send(ToDriver::Held(held(&worker, generation)));
             }
             Some(ToProcess::Form(formation)) => {
                 let generation = formation.generation;
                 let trained = train_in(&mut desk, &mut worker, &formation, bytes_sent).await;
                 finished |= report(trained, (desk.orders.process, generation), &outbox)?;
+                last = Some(formation);
             }
             Some(ToProcess::Leave) if finished => return Ok(Performed::Done),
             Some(ToProcess::Leave) => return Ok(Performed::Stopped),
             Some(ToProcess::Save { whole, servers }) => {
-                let whole = whole && fetch(&desk, &mut worker, &servers).await;
+                if whole {
+                    let generation = *desk.line.fence().borrow();
+                    fetch(&desk, &mut worker, (&servers, generation)).await?;
+                }
                 worker.save(whole, desk.voice)?;
                 return Ok(Performed::Stopped);
             }
             Some(ToProcess::Orders(_) | ToProcess::Heard { .. }) => {}
-            // No driver came back.
-            None => {
-                let whole = !matches!(train.strategy, Strategy::ParameterServer(_));
-                worker.save(whole, desk.voice)?;
-                return Ok(Performed::Stopped);
-            }
+            None => return save_alone(desk, worker, last).await,
         }
     }
+}
+
+/// Saves where no driver came back. What servers hold is saved by the one that hosts rank 0.
+async fn save_alone(
+    desk: Desk<'_>,
+    mut worker: Worker,
+    last: Option<Box<Formation>>,
+) -> Result<Performed, Error> {
+    let mut whole = true;
+    if let Some(group) = last.filter(|group| !group.servers.is_empty()) {
+        let leads = |seat: &Seat| seat.process == desk.orders.process && seat.ranks.contains(&0);
+        whole = group.seats.iter().any(leads);
+        if whole {
+            let fetched = fetch(&desk, &mut worker, (&group.servers, group.generation));
+            let late = |_| Error::Unsaved { problem: "they take too long".into() };
+            timeout(FETCHING, fetched).await.map_err(late)??;
+        }
+    }
+    worker.save(whole, desk.voice)?;
+    Ok(Performed::Stopped)
 }
 
 /// Says what became of a group. Whether training is over.
@@ -187,7 +216,8 @@ async fn agree_with_servers(
     let source = formation.seat_of(formation.source).unwrap_or(0);
     let members = formation.seats.iter().filter(|seat| !seat.ranks.is_empty()).count();
     let group = (formation.generation, members);
-    let mut servers = call(desk, worker, &formation.servers, group).await?;
+    let waiting = exchange.wait();
+    let mut servers = call(desk, worker, (&formation.servers, group), desk.line.fence()).await?;
     if formation.source == desk.orders.process {
         match formation.mark {
             None => servers.set(&worker.trainer.state()).await?,
@@ -195,10 +225,12 @@ async fn agree_with_servers(
             Some(mark) => servers.align(mark.step).await?,
         }
     }
+    drop(waiting);
     // Whoever has set them says so.
     exchange.broadcast(source, &mut []).await?;
     if worker.trainer.goes_alone() {
-        worker.trainer.take_state(servers.fetch(worker.trainer.parameters()).await?);
+        let _waiting = exchange.wait();
+        worker.trainer.take_state(servers.fetch(worker.trainer.parameters(), None).await?);
     }
     Ok(servers)
 }
@@ -207,8 +239,8 @@ async fn agree_with_servers(
 async fn call(
     desk: &Desk<'_>,
     worker: &Worker,
-    servers: &[(u32, Contact)],
-    (generation, members): (u64, usize),
+    (servers, (generation, members)): (&[(u32, Contact)], (u64, usize)),
+    fence: watch::Receiver<u64>,
 ) -> Result<Servers, Broken> {
     let directory = Directory {
         net: &*desk.station.net,
@@ -219,33 +251,38 @@ async fn call(
         members,
         count: worker.trainer.parameters(),
     };
-    Servers::call(directory, desk.line.fence()).await
+    Servers::call(directory, fence).await
 }
 
-/// Takes what servers hold, to save it. Whether there is anything whole to save.
-async fn fetch(desk: &Desk<'_>, worker: &mut Worker, servers: &[(u32, Contact)]) -> bool {
-    if servers.is_empty() || !worker.holds {
-        return true;
+/// Takes what servers hold, to save it.
+async fn fetch(
+    desk: &Desk<'_>,
+    worker: &mut Worker,
+    (servers, generation): (&[(u32, Contact)], u64),
+) -> Result<(), Error> {
+    let on_servers = matches!(worker.trainer.settings().strategy, Strategy::ParameterServer(_));
+    if !on_servers || !worker.holds {
+        return Ok(());
     }
-    let generation = *desk.line.fence().borrow();
+    if servers.is_empty() {
+        return Err(Error::Unsaved { problem: "a server is gone".into() });
+    }
+    // No group follows this one, and what the line to the driver hears makes no difference.
+    let (_open, fence) = watch::channel(generation);
     let fetched = async {
-        let mut lines = call(desk, worker, servers, (generation, 1)).await?;
-        if !worker.trainer.goes_alone() {
-            lines.align(worker.trainer.position().step).await?;
+        // With so many processes at work that no update is made any more.
+        let group = (servers, (generation, usize::MAX));
+        let mut lines = call(desk, worker, group, fence).await?;
+        let step = worker.trainer.step_of_all();
+        if let Some(step) = step {
+            lines.align(step).await?;
         }
-        lines.fetch(worker.trainer.parameters()).await
+        lines.fetch(worker.trainer.parameters(), step).await
     };
-    match fetched.await {
-        Ok(state) => {
-            worker.trainer.take_state(state);
-            true
-        }
-        // The last checkpoint stands.
-        Err(broken) => {
-            (desk.station.log)(&format!("what the servers hold cannot be saved: {broken}"));
-            false
-        }
-    }
+    let fetched = fetched.await;
+    let state = fetched.map_err(|broken| Error::Unsaved { problem: broken.to_string() })?;
+    worker.trainer.take_state(state);
+    Ok(())
 }
 
 fn held(worker: &Worker, generation: u64) -> Held {

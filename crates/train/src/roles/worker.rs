@@ -17,7 +17,7 @@ use crate::fit::{RankPlaces, Saving};
 use crate::message::Mark;
 use crate::orders::Orders;
 use crate::schedule::rate;
-use crate::servers::Rules;
+use crate::servers::{self, Rules};
 use crate::settings::turns;
 use crate::{Checkpoints, Error, Material, Origin, Saver, Settings, Shares, Station, Trainer};
 
@@ -210,10 +210,11 @@ pub(crate) fn server_rules(
     orders: &Orders,
     train: &Train,
     data: &str,
-    servers: &ParameterServer,
+    how: &ParameterServer,
 ) -> Result<Rules, Error> {
     let manifest = Manifest::open(&orders.run_dir().data(data))?;
     let (network, _) = starting_point(&train.model, &manifest.shape, manifest.classes)?;
+    servers::check(network.graph.parameter_count(), how.servers)?;
     let settings = Settings::of(train, &network, orders.task.seed);
     let shards = (0..train.workers).map(|rank| manifest.shard_samples(rank)).collect();
     let steps = settings.steps(&Shares::new(shards, settings.batch));
@@ -222,7 +223,7 @@ pub(crate) fn server_rules(
         optimizer,
         rate: Box::new(move |step| rate(&schedule, base, step, steps)),
         clip,
-        turns: turns(servers, train.workers),
+        turns: turns(how, train.workers),
         steps,
     })
 }

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use collective::{Access, Broken, Contact, Meter, Net, Note, Reader, Writer, knock};
+use futures::future::try_join_all;
 use tokio::sync::watch;
 
-use super::request::{Answer, MAX_FRAME, Request};
+use super::request::{Answer, Request};
 use super::{State, range};
 
 /// Lines to all servers, for one group.
@@ -42,18 +43,21 @@ impl Servers {
     /// Calls every server.
     pub(crate) async fn call(
         directory: Directory<'_>,
-        fence: watch::Receiver<u64>,
+        mut fence: watch::Receiver<u64>,
     ) -> Result<Self, Broken> {
         let Directory { net, access, meter, servers, generation, members, count } = directory;
-        let mut lines = vec![];
-        for (index, (process, contact)) in servers.iter().enumerate() {
-            let lost = |problem: String| Broken::Lost { process: *process, problem };
+        let call = async |(index, (process, contact)): (usize, &(u32, Contact))| {
             let wire = knock(net, &contact.address, &contact.fingerprint, access).await;
-            let wire = wire.map_err(|refusal| lost(refusal.to_string()))?;
+            let wire = wire.map_err(|refusal| lost(*process, refusal))?;
             let (reader, writer) = wire.metered(meter).split();
             let range = range(count, servers.len(), index);
-            lines.push(Line { process: *process, range, reader, writer });
-        }
+            Ok(Line { process: *process, range, reader, writer })
+        };
+        let lines = tokio::select! {
+            biased;
+            _ = fence.wait_for(|newest| *newest > generation) => return Err(Broken::Superseded),
+            lines = try_join_all(servers.iter().enumerate().map(call)) => lines?,
+        };
         let mut called = Servers { lines, fence, generation, bytes_sent: 0 };
         let join = Request::Join { generation, members: members as u64 };
         called.ask(|_| join.clone()).await?;
@@ -119,13 +123,13 @@ impl Servers {
         first.ok_or_else(|| self.strange(0))
     }
 
-    /// Everything the servers hold.
-    pub(crate) async fn fetch(&mut self, count: usize) -> Result<State, Broken> {
+    /// Everything the servers hold; of one step, where a step is given.
+    pub(crate) async fn fetch(&mut self, count: usize, at: Option<u64>) -> Result<State, Broken> {
         self.ask(|_| Request::Fetch).await?;
         let mut whole = State { weights: vec![0.0; count], ..State::default() };
         for (index, (range, answer)) in self.answers().await?.into_iter().enumerate() {
             let Answer::State(part) = answer else { return Err(self.strange(index)) };
-            if part.weights.len() != range.len() {
+            if part.weights.len() != range.len() || at.is_some_and(|step| step != part.step) {
                 return Err(self.strange(index));
             }
             if index == 0 {
@@ -168,13 +172,12 @@ impl Servers {
     async fn ask(&mut self, request: impl Fn(Range<usize>) -> Request) -> Result<(), Broken> {
         let Servers { lines, fence, generation, bytes_sent } = self;
         for line in lines {
-            let frame = request(line.range.clone()).encode();
-            *bytes_sent += frame.len() as u64;
-            tokio::select! {
+            let request = request(line.range.clone());
+            *bytes_sent += tokio::select! {
                 biased;
                 _ = fence.wait_for(|newest| *newest > *generation) => return Err(Broken::Superseded),
-                sent = line.writer.send(&frame) => sent.map_err(|error| lost(line.process, error))?,
-            }
+                sent = request.send(&mut line.writer) => sent.map_err(|e| lost(line.process, e))?,
+            };
         }
         Ok(())
     }
@@ -183,12 +186,11 @@ impl Servers {
         let Servers { lines, fence, generation, .. } = self;
         let mut answers = vec![];
         for line in lines {
-            let frame = tokio::select! {
+            let answer = tokio::select! {
                 biased;
                 _ = fence.wait_for(|newest| *newest > *generation) => return Err(Broken::Superseded),
-                frame = line.reader.receive(MAX_FRAME) => frame.map_err(|e| lost(line.process, e))?,
+                answer = Answer::receive(&mut line.reader) => answer.map_err(|e| lost(line.process, e))?,
             };
-            let answer = frame.and_then(|frame| Answer::decode(&frame));
             let answer = answer.ok_or_else(|| lost(line.process, "it hung up"))?;
             answers.push((line.range.clone(), answer));
         }

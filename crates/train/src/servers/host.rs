@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{
     Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel,
 };
 
-use super::request::{Answer, MAX_FRAME, Request};
+use super::request::{Answer, Request};
 use super::shelf::{Reply, Shelf};
 
 /// How many requests may wait; then the workers do.
@@ -56,23 +56,27 @@ impl Counter {
         self.bytes_sent.load(Ordering::Relaxed)
     }
 
-    /// Serves another group from now on; what is left of the last one is dropped.
+    /// Serves another group from now on; what is left of the last one is dropped. A driver may say so
+    /// twice, when its group is at work already.
     pub(crate) fn turn_to(&mut self, generation: u64) {
-        self.generation = generation;
-        self.waiting.clear();
-        self.shelf.begin_again();
+        if generation > self.generation {
+            self.generation = generation;
+            self.waiting.clear();
+            self.shelf.begin_again();
+        }
     }
 
-    /// Takes requests on a new line too.
-    pub(crate) fn add(&mut self, wire: Wire) {
+    /// Takes requests on a new line too: its number.
+    pub(crate) fn add(&mut self, wire: Wire) -> u64 {
         self.next_line += 1;
         let (answers, outgoing) = unbounded_channel();
         self.lines.insert(self.next_line, Line { generation: None, answers });
         let answers = (outgoing, self.bytes_sent.clone());
         tokio::spawn(attend(self.next_line, wire, self.sender.clone(), answers));
+        self.next_line
     }
 
-    /// The next request. Never given up half-way.
+    /// The next request. Giving up the call loses none.
     pub(crate) async fn next(&mut self) -> (u64, Option<Request>) {
         self.requests.recv().await.expect("a sender is kept here")
     }
@@ -104,13 +108,15 @@ impl Counter {
     fn answer(&mut self, line: u64, request: Request) {
         let ours = |open: &&Line| open.generation == Some(self.generation);
         let Some(open) = self.lines.get(&line).filter(ours) else {
+            // Of another group: the line is closed, or whoever asks would wait for ever.
+            self.lines.remove(&line);
             return;
         };
-        match self.shelf.take(line, &request) {
+        match self.shelf.take(line, request) {
             // Whoever no longer listens will be found to be gone.
             Reply::Now(answer) => drop(open.answers.send(answer)),
             Reply::Nothing => {}
-            Reply::Later => self.waiting.push((line, request)),
+            Reply::Later(request) => self.waiting.push((line, request)),
         }
     }
 }
@@ -131,8 +137,7 @@ async fn attend(
 }
 
 async fn listen(line: u64, mut reader: Reader, sender: &Sender<(u64, Option<Request>)>) {
-    while let Ok(Some(frame)) = reader.receive(MAX_FRAME).await {
-        let Some(request) = Request::decode(&frame) else { return };
+    while let Ok(Some(request)) = Request::receive(&mut reader).await {
         if sender.send((line, Some(request))).await.is_err() {
             return;
         }
@@ -144,10 +149,83 @@ async fn speak(
     (mut answers, bytes_sent): (UnboundedReceiver<Answer>, Arc<AtomicU64>),
 ) {
     while let Some(answer) = answers.recv().await {
-        let frame = answer.encode();
-        bytes_sent.fetch_add(frame.len() as u64, Ordering::Relaxed);
-        if writer.send(&frame).await.is_err() {
-            return;
+        let Ok(sent) = answer.send(&mut writer).await else { return };
+        bytes_sent.fetch_add(sent, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use collective::{Access, Door, Memory, Secret, knock};
+    use engine::{Cpu, Isa};
+    use tokio::time::timeout;
+
+    use super::super::{Rules, State};
+    use super::*;
+
+    /// A server of one weight that takes the gradients of two workers, and a line to it.
+    async fn counter() -> (Counter, Reader, Writer) {
+        let rules = Rules {
+            optimizer: spec::Optimizer::Sgd(spec::Sgd::default()),
+            rate: Box::new(|_| 1.0),
+            clip: None,
+            turns: Some(2),
+            steps: 9,
+        };
+        let mut counter = Counter::new(Shelf::new(rules, Cpu::new(1, Isa::detect())));
+        counter.shelf.take(0, Request::Set(State { weights: vec![0.0], ..State::default() }));
+        counter.turn_to(3);
+        let net = Arc::new(Memory::new());
+        let access = Access::plain(Secret::from_hex(&"07".repeat(32)).unwrap());
+        let mut door = Door::open(net.clone(), "", access.clone(), Arc::new(|_| {})).await.unwrap();
+        let address = door.address().to_owned();
+        let (near, far) = tokio::join!(knock(&*net, &address, "", &access), door.accept());
+        counter.add(far.unwrap());
+        let (reader, writer) = near.unwrap().split();
+        (counter, reader, writer)
+    }
+
+    async fn ask(counter: &mut Counter, writer: &mut Writer, request: Request) {
+        request.send(writer).await.unwrap();
+        let (line, request) = counter.next().await;
+        counter.take(line, request);
+    }
+
+    async fn hear(reader: &mut Reader) -> Option<Answer> {
+        let answer = timeout(Duration::from_secs(9), Answer::receive(reader)).await;
+        answer.expect("it answers or hangs up").unwrap()
+    }
+
+    fn push(turn: u64) -> Request {
+        Request::Push { step: 0, turn, rank: turn, note: [0; 64], gradient: vec![1.0] }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_is_of_another_group_is_hung_up_on() {
+        for generation in [2, 4] {
+            let (mut counter, mut reader, mut writer) = counter().await;
+            ask(&mut counter, &mut writer, Request::Join { generation, members: 1 }).await;
+            assert_eq!(hear(&mut reader).await, None);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_group_that_is_announced_again_goes_on() {
+        let (mut counter, mut reader, mut writer) = counter().await;
+        for request in [Request::Join { generation: 3, members: 1 }, push(0)] {
+            ask(&mut counter, &mut writer, request).await;
+        }
+        counter.turn_to(3);
+        for request in [push(1), Request::Pull { step: 1, norm: None }] {
+            ask(&mut counter, &mut writer, request).await;
+        }
+        let answer = hear(&mut reader).await;
+        let Some(Answer::Weights { step: 1, weights, .. }) = answer else { panic!("{answer:?}") };
+        assert_eq!(weights, [-2.0]);
+        counter.turn_to(4);
+        assert!(counter.shelf.holds() == [0, 1]);
     }
 }

@@ -18,7 +18,10 @@ use std::ops::Range;
 
 pub(crate) use client::{Directory, Servers};
 pub(crate) use host::Counter;
+pub(crate) use request::Request;
 pub(crate) use shelf::{Rules, Shelf};
+
+use crate::Error;
 
 /// Floats in the block that ranges are cut at: the optimizer's own block for norms.
 const BLOCK: usize = 4096;
@@ -33,6 +36,16 @@ pub(crate) fn range(count: usize, servers: usize, index: usize) -> Range<usize> 
         return start(index)..start(index + 1);
     }
     start(index)..start(index + 1)
+}
+
+/// Whether so many weights can lie on so many servers: what goes to one at a time is a frame.
+pub(crate) fn check(count: usize, servers: usize) -> Result<(), Error> {
+    // Ranges are cut at blocks, so that one may be longer than another.
+    let least = count.div_ceil(request::MAX_WEIGHTS - 2 * BLOCK);
+    if servers < least {
+        return Err(Error::Orders(format!("{count} weights need at least {least} servers")));
+    }
+    Ok(())
 }
 
 /// What is held of some weights: they, the slots, and how many updates they have had.
@@ -62,5 +75,16 @@ mod tests {
             }
             assert_eq!(next, count);
         }
+    }
+
+    #[test]
+    fn what_is_too_large_for_a_frame_needs_more_servers() {
+        for (count, servers) in [(10, 1), (1 << 30, 2), (1 << 31, 3)] {
+            check(count, servers).unwrap();
+            let longest = (0..servers).map(|index| range(count, servers, index).len()).max();
+            assert!(longest <= Some(request::MAX_WEIGHTS), "{count} over {servers}");
+        }
+        let problem = check(1 << 31, 2).unwrap_err().to_string();
+        assert_eq!(problem, "2147483648 weights need at least 3 servers");
     }
 }

@@ -1,15 +1,18 @@
 //! What workers and servers say to each other: frames of a few numbers and then floats, little-endian.
-//! A frame is a kind, a count of words, the words (`u64`), and the floats.
+//! A frame is a kind, a count of words, the words (`u64`), and the floats. A whole state is several
+//! frames, its arrays following in one each, so that no frame is longer than a range of the weights.
 
-use collective::Note;
+use std::io;
+
+use collective::{Note, Reader, Writer};
 
 use super::State;
 
-/// The most floats a frame may hold: a gigabyte of them.
-const MAX_FLOATS: usize = 1 << 28;
+/// The longest frame: as long as a frame can be.
+const MAX_FRAME: usize = u32::MAX as usize;
 
-/// The longest frame.
-pub(crate) const MAX_FRAME: usize = MAX_FLOATS * 4 + (1 << 16);
+/// The most weights that a frame holds, with room for the numbers before them.
+pub(super) const MAX_WEIGHTS: usize = (MAX_FRAME - (1 << 20)) / 4;
 
 /// What a worker asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,13 +50,33 @@ pub(crate) enum Answer {
 }
 
 impl Request {
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    /// Sends it: how many bytes that took.
+    pub(crate) async fn send(&self, writer: &mut Writer) -> io::Result<u64> {
+        let state = match self {
+            Request::Set(state) => Some(state),
+            _ => None,
+        };
+        send(writer, &self.encode(), state).await
+    }
+
+    /// The next one; none when the other side has closed.
+    pub(crate) async fn receive(reader: &mut Reader) -> io::Result<Option<Request>> {
+        let Some(frame) = reader.receive(MAX_FRAME).await? else { return Ok(None) };
+        let mut request = Request::decode(&frame).ok_or_else(nonsense)?;
+        if let Request::Set(state) = &mut request {
+            receive_arrays(reader, state).await?;
+        }
+        Ok(Some(request))
+    }
+
+    /// Its first frame.
+    fn encode(&self) -> Vec<u8> {
         match self {
             Request::Join { generation, members } => frame(0, &[*generation, *members], &[]),
             Request::Push { step, turn, rank, note, gradient } => {
                 let mut words = vec![*step, *turn, *rank];
                 words.extend(note_words(note));
-                frame(1, &words, &[gradient])
+                frame(1, &words, gradient)
             }
             Request::Squares { step } => frame(2, &[*step], &[]),
             Request::Pull { step, norm } => {
@@ -66,7 +89,8 @@ impl Request {
         }
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Request> {
+    /// What a first frame says; the arrays of a state are empty yet.
+    fn decode(bytes: &[u8]) -> Option<Request> {
         let Frame { kind, words, floats } = Frame::read(bytes)?;
         Some(match (kind, words.as_slice()) {
             (0, &[generation, members]) => Request::Join { generation, members },
@@ -83,7 +107,7 @@ impl Request {
                 Request::Pull { step, norm: Some(f32::from_bits(u32::try_from(norm).ok()?)) }
             }
             (4, []) => Request::Fetch,
-            (5, words) => Request::Set(state_of(words, &floats)?),
+            (5, words) => Request::Set(state_of(words)?),
             (6, &[step]) => Request::Align { step },
             _ => return None,
         })
@@ -91,11 +115,31 @@ impl Request {
 }
 
 impl Answer {
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    /// Sends it: how many bytes that took.
+    pub(crate) async fn send(&self, writer: &mut Writer) -> io::Result<u64> {
+        let state = match self {
+            Answer::State(state) => Some(state),
+            _ => None,
+        };
+        send(writer, &self.encode(), state).await
+    }
+
+    /// The next one; none when the other side has closed.
+    pub(crate) async fn receive(reader: &mut Reader) -> io::Result<Option<Answer>> {
+        let Some(frame) = reader.receive(MAX_FRAME).await? else { return Ok(None) };
+        let mut answer = Answer::decode(&frame).ok_or_else(nonsense)?;
+        if let Answer::State(state) = &mut answer {
+            receive_arrays(reader, state).await?;
+        }
+        Ok(Some(answer))
+    }
+
+    /// Its first frame.
+    fn encode(&self) -> Vec<u8> {
         match self {
             Answer::Weights { step, notes, weights } => {
                 let words = notes.iter().flat_map(note_words);
-                frame(0, &[*step].into_iter().chain(words).collect::<Vec<_>>(), &[weights])
+                frame(0, &[*step].into_iter().chain(words).collect::<Vec<_>>(), weights)
             }
             Answer::Squares(squares) => frame(1, &[squares.to_bits()], &[]),
             Answer::State(state) => state_frame(2, state),
@@ -104,7 +148,8 @@ impl Answer {
         }
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Answer> {
+    /// What a first frame says; the arrays of a state are empty yet.
+    fn decode(bytes: &[u8]) -> Option<Answer> {
         let Frame { kind, words, floats } = Frame::read(bytes)?;
         Some(match (kind, words.as_slice()) {
             (0, [step, notes @ ..]) => {
@@ -112,7 +157,7 @@ impl Answer {
                 Answer::Weights { step: *step, notes, weights: floats }
             }
             (1, &[squares]) => Answer::Squares(f64::from_bits(squares)),
-            (2, words) => Answer::State(state_of(words, &floats)?),
+            (2, words) => Answer::State(state_of(words)?),
             (3, []) => Answer::Done,
             (4, []) => Answer::No,
             _ => return None,
@@ -133,24 +178,17 @@ impl Frame {
         let count = (u32::from_le_bytes(*count) as usize).checked_mul(8)?;
         let (words, floats) = rest.split_at_checked(count)?;
         let word = |b: &[u8]| u64::from_le_bytes(b.try_into().expect("eight bytes"));
-        let float = |b: &[u8]| f32::from_le_bytes(b.try_into().expect("four bytes"));
-        floats.len().is_multiple_of(4).then(|| Frame {
-            kind,
-            words: words.chunks_exact(8).map(word).collect(),
-            floats: floats.chunks_exact(4).map(float).collect(),
-        })
+        let words = words.chunks_exact(8).map(word).collect();
+        Some(Frame { kind, words, floats: floats_of(floats)? })
     }
 }
 
-fn frame(kind: u8, words: &[u64], floats: &[&[f32]]) -> Vec<u8> {
-    let length = floats.iter().map(|floats| floats.len()).sum::<usize>();
-    let mut bytes = Vec::with_capacity(5 + 8 * words.len() + 4 * length);
+fn frame(kind: u8, words: &[u64], floats: &[f32]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(5 + 8 * words.len() + 4 * floats.len());
     bytes.push(kind);
     bytes.extend_from_slice(&(words.len() as u32).to_le_bytes());
     words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
-    for floats in floats {
-        floats.iter().for_each(|float| bytes.extend_from_slice(&float.to_le_bytes()));
-    }
+    floats.iter().for_each(|float| bytes.extend_from_slice(&float.to_le_bytes()));
     bytes
 }
 
@@ -166,33 +204,84 @@ fn note_of(words: &[u64]) -> Option<Note> {
     bytes.try_into().ok()
 }
 
-/// Words: the step, how many slots, then the turns. Floats: the weights, then each slot.
+/// Words: the step, how many slots, then the turns. The arrays follow in frames of their own.
 fn state_frame(kind: u8, state: &State) -> Vec<u8> {
     let mut words = vec![state.step, state.slots.len() as u64];
     words.extend(&state.turns);
-    let mut floats: Vec<&[f32]> = vec![&state.weights];
-    floats.extend(state.slots.iter().map(Vec::as_slice));
-    frame(kind, &words, &floats)
+    frame(kind, &words, &[])
 }
 
-fn state_of(words: &[u64], floats: &[f32]) -> Option<State> {
+fn state_of(words: &[u64]) -> Option<State> {
     let [step, slots, turns @ ..] = words else { return None };
-    let arrays = usize::try_from(*slots).ok().filter(|&slots| slots < 16)? + 1;
-    if !floats.len().is_multiple_of(arrays) {
-        return None;
+    let slots = usize::try_from(*slots).ok().filter(|&slots| slots < 16)?;
+    let (turns, slots) = (turns.to_vec(), vec![vec![]; slots]);
+    Some(State { step: *step, turns, weights: vec![], slots })
+}
+
+async fn send(writer: &mut Writer, first: &[u8], state: Option<&State>) -> io::Result<u64> {
+    writer.send(first).await?;
+    let mut sent = first.len();
+    let mut arrays: Vec<&[f32]> = vec![];
+    if let Some(State { weights, slots, .. }) = state {
+        arrays.push(weights);
+        arrays.extend(slots.iter().map(Vec::as_slice));
     }
-    let length = floats.len() / arrays;
-    let array = |i: usize| floats[i * length..(i + 1) * length].to_vec();
-    let slots = (1..arrays).map(array).collect();
-    Some(State { step: *step, turns: turns.to_vec(), weights: array(0), slots })
+    for array in arrays {
+        let bytes = bytes_of(array);
+        writer.send(&bytes).await?;
+        sent += bytes.len();
+    }
+    Ok(sent as u64)
+}
+
+/// The arrays of a state: the weights, then each slot, all of one length.
+async fn receive_arrays(reader: &mut Reader, state: &mut State) -> io::Result<()> {
+    let mut arrays = vec![&mut state.weights];
+    arrays.extend(state.slots.iter_mut());
+    for array in arrays {
+        let frame = reader.receive(MAX_FRAME).await?.ok_or_else(nonsense)?;
+        *array = floats_of(&frame).ok_or_else(nonsense)?;
+    }
+    match state.slots.iter().all(|slot| slot.len() == state.weights.len()) {
+        true => Ok(()),
+        false => Err(nonsense()),
+    }
+}
+
+fn bytes_of(floats: &[f32]) -> Vec<u8> {
+    floats.iter().flat_map(|float| float.to_le_bytes()).collect()
+}
+
+fn floats_of(bytes: &[u8]) -> Option<Vec<f32>> {
+    let float = |b: &[u8]| f32::from_le_bytes(b.try_into().expect("four bytes"));
+    bytes.len().is_multiple_of(4).then(|| bytes.chunks_exact(4).map(float).collect())
+}
+
+fn nonsense() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "it says what nobody understands")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use collective::{Access, Door, Memory, Secret, knock};
+
     use super::*;
 
-    #[test]
-    fn what_is_said_is_understood() {
+    /// Two ends of a line.
+    async fn line() -> ((Reader, Writer), (Reader, Writer)) {
+        let net = Arc::new(Memory::new());
+        let access = Access::plain(Secret::from_hex(&"07".repeat(32)).unwrap());
+        let mut door = Door::open(net.clone(), "", access.clone(), Arc::new(|_| {})).await.unwrap();
+        let address = door.address().to_owned();
+        let (near, far) = tokio::join!(knock(&*net, &address, "", &access), door.accept());
+        (near.unwrap().split(), far.unwrap().split())
+    }
+
+    #[tokio::test]
+    async fn what_is_said_is_understood() {
+        let ((mut near, mut asks), (mut far, mut answers_with)) = line().await;
         let state = State {
             step: 7,
             turns: vec![3, 4],
@@ -210,7 +299,10 @@ mod tests {
             Request::Align { step: 6 },
         ];
         for request in requests {
-            assert_eq!(Request::decode(&request.encode()), Some(request));
+            let (sent, received) =
+                tokio::join!(request.send(&mut asks), Request::receive(&mut far));
+            assert!(sent.unwrap() > 0);
+            assert_eq!(received.unwrap(), Some(request));
         }
         let notes = vec![[1; 64], [2; 64]];
         let answers = [
@@ -221,8 +313,38 @@ mod tests {
             Answer::No,
         ];
         for answer in answers {
-            assert_eq!(Answer::decode(&answer.encode()), Some(answer));
+            let (sent, received) =
+                tokio::join!(answer.send(&mut answers_with), Answer::receive(&mut near));
+            assert!(sent.unwrap() > 0);
+            assert_eq!(received.unwrap(), Some(answer));
         }
+        drop((near, asks));
+        assert_eq!(Request::receive(&mut far).await.unwrap(), None);
+    }
+
+    /// A frame has a longest length, which slots must not make a network meet sooner.
+    #[tokio::test]
+    async fn no_frame_of_a_state_is_longer_than_its_weights() {
+        let ((_near, mut asks), (mut far, _far)) = line().await;
+        let state =
+            State { weights: vec![1.5; 900], slots: vec![vec![0.5; 900]; 2], ..State::default() };
+        let request = Request::Set(state);
+        let receive = async {
+            for _ in 0..4 {
+                far.receive(4 * 900).await.unwrap().unwrap();
+            }
+        };
+        let (sent, ()) = tokio::join!(request.send(&mut asks), receive);
+        assert!(sent.unwrap() > 3 * 4 * 900);
+    }
+
+    #[tokio::test]
+    async fn arrays_of_different_lengths_are_no_state() {
+        let ((_near, mut asks), (mut far, _far)) = line().await;
+        let torn = State { weights: vec![1.0; 2], slots: vec![vec![0.0; 3]], ..State::default() };
+        let request = Request::Set(torn);
+        let (_, received) = tokio::join!(request.send(&mut asks), Request::receive(&mut far));
+        assert!(received.is_err());
     }
 
     #[test]

@@ -49,8 +49,8 @@ pub(crate) enum Reply {
     Now(Answer),
     /// There is nothing to answer.
     Nothing,
-    /// Ask again when something has come.
-    Later,
+    /// Ask this again when something has come.
+    Later(Request),
 }
 
 impl Shelf {
@@ -89,19 +89,19 @@ impl Shelf {
     }
 
     /// Takes a request of the process on a line.
-    pub(crate) fn take(&mut self, line: u64, request: &Request) -> Reply {
+    pub(crate) fn take(&mut self, line: u64, request: Request) -> Reply {
         match request {
             Request::Join { members, .. } => {
-                self.members = *members;
+                self.members = members;
                 Reply::Nothing
             }
             Request::Push { step, turn, rank, note, gradient } => match self.rules.turns {
                 None if gradient.len() != self.state.weights.len() => Reply::Now(Answer::No),
-                None => self.update_at_once(*rank, gradient),
-                Some(_) if *step != self.state.step => Reply::Nothing,
+                None => self.update_at_once(rank, &gradient),
+                Some(_) if step != self.state.step => Reply::Nothing,
                 Some(turns) => {
-                    if *turn < turns as u64 && gradient.len() == self.state.weights.len() {
-                        self.pushed.insert(*turn, (*note, gradient.clone()));
+                    if turn < turns as u64 && gradient.len() == self.state.weights.len() {
+                        self.pushed.insert(turn, (note, gradient));
                     }
                     self.arrived.insert(line);
                     self.sum_up(turns);
@@ -109,17 +109,17 @@ impl Shelf {
                 }
             },
             Request::Squares { step } => match self.last_squares {
-                Some((of, squares)) if of == *step => Reply::Now(Answer::Squares(squares)),
-                _ if *step < self.state.step => Reply::Now(Answer::No),
-                _ => Reply::Later,
+                Some((of, squares)) if of == step => Reply::Now(Answer::Squares(squares)),
+                _ if step < self.state.step => Reply::Now(Answer::No),
+                _ => Reply::Later(request),
             },
-            Request::Pull { step, norm } => self.pull(*step, *norm),
+            Request::Pull { step, norm } => self.pull(step, norm),
             Request::Fetch => Reply::Now(Answer::State(self.whole())),
             Request::Set(state) => {
-                self.set(state.clone());
+                self.set(state);
                 Reply::Now(Answer::Done)
             }
-            Request::Align { step } => Reply::Now(self.align(*step)),
+            Request::Align { step } => Reply::Now(self.align(step)),
         }
     }
 
@@ -153,14 +153,15 @@ impl Shelf {
     }
 
     fn pull(&mut self, step: u64, norm: Option<f32>) -> Reply {
+        let later = Reply::Later(Request::Pull { step, norm });
         if self.rules.turns.is_some() && step == self.state.step + 1 {
-            let Some(sum) = self.sum.take() else { return Reply::Later };
+            let Some(sum) = self.sum.take() else { return later };
             let before = self.whole();
             self.apply(&sum, self.rules.clip, norm);
             self.before = Some(before);
         }
         match self.rules.turns {
-            Some(_) if step > self.state.step => Reply::Later,
+            Some(_) if step > self.state.step => later,
             Some(_) if step < self.state.step => Reply::Now(Answer::No),
             _ => Reply::Now(self.weights()),
         }
@@ -254,13 +255,13 @@ mod tests {
         };
         let mut shelf = Shelf::new(rules, Cpu::new(1, Isa::detect()));
         shelf.set(State { weights: vec![0.0; weights], ..State::default() });
-        shelf.take(1, &Request::Join { generation: 1, members: 2 });
+        shelf.take(1, Request::Join { generation: 1, members: 2 });
         shelf
     }
 
     fn push(shelf: &mut Shelf, step: u64, turn: u64, gradient: Vec<f32>) {
         let request = Request::Push { step, turn, rank: turn, note: [0; 64], gradient };
-        assert!(matches!(shelf.take(turn, &request), Reply::Nothing));
+        assert!(matches!(shelf.take(turn, request), Reply::Nothing));
     }
 
     fn now(reply: Reply) -> Answer {
@@ -274,16 +275,30 @@ mod tests {
     fn whoever_is_slow_hears_the_squares_of_an_update_that_was_made() {
         let mut shelf = shelf(Some(Clip::Norm(1.0)), 2);
         push(&mut shelf, 0, 0, vec![1.0, 0.0]);
-        assert!(matches!(shelf.take(0, &Request::Squares { step: 0 }), Reply::Later));
+        assert!(matches!(shelf.take(0, Request::Squares { step: 0 }), Reply::Later(_)));
         push(&mut shelf, 0, 1, vec![2.0, 4.0]);
-        let squares =
-            |shelf: &mut Shelf, line| now(shelf.take(line, &Request::Squares { step: 0 }));
-        let pull = Request::Pull { step: 1, norm: Some(5.0) };
+        let squares = |shelf: &mut Shelf, line| now(shelf.take(line, Request::Squares { step: 0 }));
+        let pull = || Request::Pull { step: 1, norm: Some(5.0) };
         assert_eq!(squares(&mut shelf, 0), Answer::Squares(25.0));
-        let first = now(shelf.take(0, &pull));
+        let first = now(shelf.take(0, pull()));
         assert_eq!(squares(&mut shelf, 1), Answer::Squares(25.0));
-        assert_eq!(now(shelf.take(1, &pull)), first);
+        assert_eq!(now(shelf.take(1, pull())), first);
         let Answer::Weights { step: 1, weights, .. } = first else { panic!("{first:?}") };
         assert_eq!(weights, [-0.6, -0.8]);
+    }
+
+    #[test]
+    fn what_comes_is_kept_where_it_lies() {
+        let mut shelf = shelf(None, 2);
+        let gradient = vec![1.0, 2.0];
+        let place = gradient.as_ptr();
+        push(&mut shelf, 0, 0, gradient);
+        assert_eq!(shelf.pushed[&0].1.as_ptr(), place);
+        let state = State { weights: vec![3.0, 4.0], ..State::default() };
+        let place = state.weights.as_ptr();
+        shelf.take(0, Request::Set(state));
+        assert_eq!(shelf.state.weights.as_ptr(), place);
+        let asked = Request::Squares { step: 7 };
+        assert!(matches!(shelf.take(0, asked.clone()), Reply::Later(again) if again == asked));
     }
 }

@@ -7,7 +7,7 @@
 //! When a worker dies: the servers hold the step, or can go back to it, and others push its turns.
 //! When a server dies: all go back to the newest checkpoint, and go on with another in its place.
 
-use collective::{Broken, Note};
+use collective::Note;
 use engine::Outcome;
 use spec::{Clip, ParameterServer};
 
@@ -57,7 +57,8 @@ async fn step_together(
     }
     if own.is_empty() {
         // Nobody goes on to the next update while this process is at the last.
-        exchange.servers()?.push((step, u64::MAX, 0), [0; size_of::<Note>()], &[]).await?;
+        let (lines, _waiting) = exchange.wait_for_servers()?;
+        lines.push((step, u64::MAX, 0), [0; size_of::<Note>()], &[]).await?;
     }
     let notes = {
         let (lines, _waiting) = exchange.wait_for_servers()?;
@@ -111,8 +112,10 @@ pub(crate) async fn collect(
     trainer: &mut Trainer,
     exchange: &mut Exchange<'_>,
 ) -> Result<(), Error> {
-    let count = trainer.parameters();
-    let state = exchange.servers()?.fetch(count).await?;
+    let state = {
+        let (lines, _waiting) = exchange.wait_for_servers()?;
+        lines.fetch(trainer.parameters(), trainer.step_of_all()).await?
+    };
     trainer.take_state(state);
     Ok(())
 }
@@ -155,13 +158,5 @@ impl Trainer {
         let accuracy = metrics(&all)?.accuracy;
         (exchange.log)(&format!("Accuracy at local step {done}: {accuracy}"));
         Ok(())
-    }
-}
-
-impl Exchange<'_> {
-    /// The lines to the servers.
-    pub(crate) fn servers(&mut self) -> Result<&mut crate::servers::Servers, Broken> {
-        let problem = || Broken::Misused { problem: "there are no servers in this group".into() };
-        self.servers.as_mut().ok_or_else(problem)
     }
 }
