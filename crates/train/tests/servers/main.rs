@@ -7,7 +7,7 @@ mod stage;
 use std::time::Duration;
 
 use collective::{Contact, Net};
-use stage::{Actor, Stage};
+use stage::{Actor, PATIENCE, Stage};
 use tokio::task::LocalSet;
 use tokio::time::{Instant, sleep};
 use train::message::{Parting, ToDriver, ToProcess};
@@ -123,8 +123,13 @@ fn what_was_saved_without_a_driver_goes_on_to_the_same_bits() {
         let (mut worker, servers) = troupe(&mut stage).await;
         worker.reach(5).await;
         stage.leave();
-        drop(servers.into_iter().map(|server| server.hang_up()).collect::<Vec<_>>());
-        worker.end().await.unwrap();
+        // The servers notice it first, and stay.
+        let servers: Vec<_> = servers.into_iter().map(Actor::hang_up).collect();
+        sleep(2 * PATIENCE).await;
+        assert_eq!(worker.end().await.unwrap(), Performed::Stopped);
+        for served in servers {
+            assert_eq!(served.await.unwrap().unwrap(), Performed::Stopped);
+        }
         stage.drive().await;
         let (weights, resumed) = to_the_end(&mut stage).await;
         assert!(resumed >= Some(5), "{resumed:?}");

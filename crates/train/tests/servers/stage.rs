@@ -21,11 +21,11 @@ use train::{Checkpoints, Clock, Error, Join, Orders, Performed, Snapshot, Statio
 /// How long a process waits for its driver.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 /// How long a move of work takes.
-const A_MOVE: Duration = Duration::from_millis(20);
+const A_MOVE: Duration = Duration::from_millis(10);
 /// Nothing that is waited for takes longer.
 const BOUND: Duration = Duration::from_secs(300);
-/// Samples to train on and to test on.
-const TRAIN: usize = 200;
+/// Samples to train on and to test on. An epoch, at whose end is saved, is longer than what happens here.
+const TRAIN: usize = 3000;
 const TEST: usize = 9;
 
 /// Where a run takes place.
@@ -235,7 +235,7 @@ fn prepare(samples: &Path, strategy: &str, run: &RunDir) -> Task {
         "name: test\n\
          data: {}\n\
          model: {{ layers: [Flatten, {{ Dense: {{ units: 3, activation: softmax }} }}] }}\n\
-         train: {{ workers: 2, strategy: {strategy}, epochs: 2, batch: 3, threads: 1 }}\n",
+         train: {{ workers: 2, strategy: {strategy}, epochs: 1, batch: 3, threads: 1 }}\n",
         samples.display()
     );
     let spec = spec::parse(&file, "test.yaml", &[]).unwrap();
