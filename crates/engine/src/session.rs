@@ -64,7 +64,7 @@ pub struct Session {
 impl Session {
     /// Allocates the program's memory. All weights are zero.
     pub fn new(program: Program, cpu: Cpu) -> Self {
-        let gradients = if program.trains { program.weights } else { 0 };
+        let gradients = program.gradients();
         Session {
             cpu,
             weights: Arena::new(program.weights),
@@ -98,13 +98,13 @@ impl Session {
 
     /// The gradients of the last batch, in the order of the weights.
     pub fn gradients(&self) -> &[f32] {
-        let gradients = if self.program.trains { self.program.weights } else { 0 };
+        let gradients = self.program.gradients();
         &self.gradients[..gradients]
     }
 
     /// The gradients, to be changed.
     pub fn gradients_mut(&mut self) -> &mut [f32] {
-        let gradients = if self.program.trains { self.program.weights } else { 0 };
+        let gradients = self.program.gradients();
         &mut self.gradients[..gradients]
     }
 
@@ -114,8 +114,8 @@ impl Session {
     /// # Panics
     /// When it is shorter than the gradients.
     pub fn swap_gradients(&mut self, memory: &mut Floats) {
-        let weights = if self.program.trains { self.program.weights } else { 0 };
-        assert!(memory.len() >= weights, "{} floats for {weights} gradients", memory.len());
+        let gradients = self.program.gradients();
+        assert!(memory.len() >= gradients, "{} floats for {gradients} gradients", memory.len());
         std::mem::swap(&mut self.gradients, memory);
     }
 

@@ -137,6 +137,11 @@ impl Program {
             scratch: scratch.unwrap_or(0),
         })
     }
+
+    /// How many gradients there are: one for each weight, where it trains.
+    pub(crate) fn gradients(&self) -> usize {
+        if self.trains { self.weights } else { 0 }
+    }
 }
 
 fn check(graph: &Graph, batch: usize) -> Result<(), EngineError> {
