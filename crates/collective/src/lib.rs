@@ -47,4 +47,5 @@ pub use net::{BoxFuture, Listen, Memory, Net, Sockets, Stream};
 pub use port::{Port, Reach};
 pub use refusal::Refusal;
 pub use secret::{BadSecret, Secret};
+pub use tree::canonical_sum;
 pub use wire::{Reader, Wire, Writer};

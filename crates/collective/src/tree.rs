@@ -20,6 +20,16 @@ pub(crate) type Span = Range<usize>;
 /// Floats that are summed at a time: a few such blocks fit in the fastest cache.
 const BLOCK: usize = 1024;
 
+/// Adds up one term for each rank, by rank, each as long as `out`: the bits that a group of these ranks
+/// would come to.
+///
+/// # Panics
+/// When there is no term, or one is shorter than `out`.
+pub fn canonical_sum(terms: &[&[f32]], out: &mut [f32]) {
+    let leaves: Vec<Span> = (0..terms.len()).map(|rank| rank..rank + 1).collect();
+    Sum::new(0..terms.len(), &leaves).run(terms, out);
+}
+
 /// The largest subtrees of `0..world` that these ranks cover, by rank.
 pub(crate) fn pieces(ranks: &[usize], world: usize) -> Vec<Span> {
     let mut hosted = vec![false; world];
@@ -195,6 +205,17 @@ mod tests {
         let mut out = [0.0; 2];
         Sum::new(3..4, std::slice::from_ref(&(3..4))).run(&[&[-0.0, 2.0]], &mut out);
         assert_eq!(bits(&out), bits(&[-0.0, 2.0]));
+    }
+
+    #[test]
+    fn terms_by_rank_give_the_same_bits() {
+        for world in 1..=9 {
+            let values = values(world, BLOCK + 3);
+            let terms: Vec<&[f32]> = values.iter().map(Vec::as_slice).collect();
+            let mut out = vec![0.0; BLOCK + 3];
+            canonical_sum(&terms, &mut out);
+            assert_eq!(bits(&out), bits(&reference(values)), "{world} ranks");
+        }
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use collective::Note;
+use collective::{Note, canonical_sum};
 use engine::{Clip, Cpu, Optimizer};
 
 use super::State;
@@ -128,15 +128,15 @@ impl Shelf {
         if self.pushed.len() == turns && self.arrived.len() as u64 == self.members {
             let pushed = std::mem::take(&mut self.pushed);
             self.arrived.clear();
-            let (notes, gradients) = pushed.into_values().unzip();
-            self.notes = notes;
-            self.sum = canonical_sum(gradients);
-            self.last_squares = match (self.rules.clip, &self.sum) {
-                (Some(Clip::Norm(_)), Some(sum)) => {
-                    Some((self.state.step, Optimizer::squares(&self.cpu, sum)))
-                }
+            let terms: Vec<&[f32]> = pushed.values().map(|(_, term)| term.as_slice()).collect();
+            let mut sum = vec![0.0; self.state.weights.len()];
+            canonical_sum(&terms, &mut sum);
+            self.notes = pushed.values().map(|(note, _)| *note).collect();
+            self.last_squares = match self.rules.clip {
+                Some(Clip::Norm(_)) => Some((self.state.step, Optimizer::squares(&self.cpu, &sum))),
                 _ => None,
             };
+            self.sum = Some(sum);
         }
     }
 
@@ -219,22 +219,6 @@ impl Shelf {
             None => Answer::No,
         }
     }
-}
-
-/// Neighbours are added, level by level; an odd last one passes through.
-fn canonical_sum(mut level: Vec<Vec<f32>>) -> Option<Vec<f32>> {
-    while level.len() > 1 {
-        let mut next = Vec::with_capacity(level.len().div_ceil(2));
-        let mut pairs = level.into_iter();
-        while let Some(mut left) = pairs.next() {
-            if let Some(right) = pairs.next() {
-                left.iter_mut().zip(&right).for_each(|(left, right)| *left += right);
-            }
-            next.push(left);
-        }
-        level = next;
-    }
-    level.pop()
 }
 
 #[cfg(test)]
