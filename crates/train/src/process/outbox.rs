@@ -1,4 +1,5 @@
-//! What a process has to say to its driver: in order, kept until it was heard, and bounded.
+//! What a process has to say to its driver: in order, and kept until it was heard. Only
+//! progress is bounded: it alone may be left untold.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
