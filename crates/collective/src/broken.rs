@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::Refusal;
+
 /// Why a group, or the forming of one, came to an end. After it, a group can only be dropped.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Broken {
@@ -47,11 +49,36 @@ impl Broken {
         Broken::Refused { process, problem: problem.to_string() }
     }
 
+    /// What it means for a group that a process was not reached. One that breaks off at our proof most
+    /// likely ended then: it was told to us as a process of this run.
+    pub(crate) fn of_refusal(process: u32, refusal: &Refusal) -> Broken {
+        match refusal {
+            Refusal::Unreachable { .. } | Refusal::Torn { .. } | Refusal::Unwanted { .. } => {
+                Broken::lost(process, refusal)
+            }
+            _ => Broken::refused(process, refusal),
+        }
+    }
+
     pub(crate) fn unable(problem: impl ToString) -> Broken {
         Broken::Unable { problem: problem.to_string() }
     }
 
     pub(crate) fn misused(problem: impl ToString) -> Broken {
         Broken::Misused { problem: problem.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_breaks_off_is_lost_and_who_is_another_is_refused() {
+        let who = "the peer".to_owned();
+        let unwanted = Broken::of_refusal(3, &Refusal::Unwanted { who: who.clone() });
+        assert!(matches!(unwanted, Broken::Lost { process: 3, .. }), "{unwanted}");
+        let foreign = Broken::of_refusal(3, &Refusal::Foreign { who });
+        assert!(matches!(foreign, Broken::Refused { process: 3, .. }), "{foreign}");
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::handshake;
 use crate::lobby::Lobby;
@@ -26,7 +26,16 @@ pub struct Door {
     access: Access,
     lobby: Lobby<Wire>,
     complaints: Complaints,
-    failures: u32,
+    failures: Failures,
+}
+
+/// How a listener fails.
+#[derive(Default)]
+struct Failures {
+    /// How often in a row.
+    count: u32,
+    /// When it is tried again. Kept here, since whoever waits gives up for anything else there is to do.
+    rest_until: Option<Instant>,
 }
 
 impl Door {
@@ -40,7 +49,7 @@ impl Door {
         let listener = net.listen(at).await?;
         let address = listener.address().to_owned();
         let (lobby, complaints) = (Lobby::new(), Complaints::new(refused));
-        Ok(Door { listener, address, access, lobby, complaints, failures: 0 })
+        Ok(Door { listener, address, access, lobby, complaints, failures: Failures::default() })
     }
 
     /// Where others knock.
@@ -59,13 +68,13 @@ impl Door {
                     Ok(wire) => return Ok(wire),
                     Err(refusal) => self.complaints.add(&refusal.to_string()),
                 },
-                stream = answer(&mut *self.listener, &mut self.failures) => self.admit(stream?),
+                guest = answer(&mut *self.listener, &mut self.failures) => self.admit(guest?),
             }
         }
     }
 
-    fn admit(&mut self, stream: Box<dyn Stream>) {
-        let who = format!("a peer that knocked at {}", self.address);
+    fn admit(&mut self, (stream, from): (Box<dyn Stream>, String)) {
+        let who = format!("a peer at {from}");
         let (access, name) = (self.access.clone(), who.clone());
         let handshake =
             async move { handshake::answer(stream, &access, &name).await.map(Wire::new) };
@@ -76,17 +85,23 @@ impl Door {
 }
 
 /// The next who knocks. A listener may fail now and then, as long as it recovers.
-async fn answer(listener: &mut dyn Listen, failures: &mut u32) -> io::Result<Box<dyn Stream>> {
+async fn answer(
+    listener: &mut dyn Listen,
+    failures: &mut Failures,
+) -> io::Result<(Box<dyn Stream>, String)> {
     loop {
+        if let Some(rest_until) = failures.rest_until {
+            sleep_until(rest_until).await;
+        }
         match listener.accept().await {
-            Ok(stream) => {
-                *failures = 0;
-                return Ok(stream);
+            Ok(guest) => {
+                *failures = Failures::default();
+                return Ok(guest);
             }
-            Err(problem) if *failures == FAILURES => return Err(problem),
+            Err(problem) if failures.count == FAILURES => return Err(problem),
             Err(_) => {
-                *failures += 1;
-                tokio::time::sleep(PAUSE).await;
+                let rest_until = Some(Instant::now() + PAUSE);
+                *failures = Failures { count: failures.count + 1, rest_until };
             }
         }
     }

@@ -110,11 +110,13 @@ pub(crate) async fn ask_plainly<S: Stream + ?Sized>(
     let (version, theirs) = read_hello(stream, who).await?;
     check_version(version, who)?;
     let proof = secret.prove(&message(KNOCKS, &ours, &theirs, binding));
-    // From here on, somebody who leaves does so because of the proof.
-    let unwanted = |_: io::Error| Refusal::Unwanted { who: who.to_owned() };
-    send(stream, &proof).await.map_err(unwanted)?;
+    send(stream, &proof).await.map_err(|problem| torn(who, &problem))?;
     let mut answer = [0; PROOF_BYTES];
-    stream.read_exact(&mut answer).await.map_err(unwanted)?;
+    // From here on, somebody who takes leave does so because of the proof.
+    stream.read_exact(&mut answer).await.map_err(|problem| match problem.kind() {
+        io::ErrorKind::UnexpectedEof => Refusal::Unwanted { who: who.to_owned() },
+        _ => torn(who, &problem),
+    })?;
     if secret.accepts(&message(ANSWERS, &ours, &theirs, binding), &answer) {
         Ok(())
     } else {

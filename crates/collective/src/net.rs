@@ -30,8 +30,8 @@ pub trait Listen: Send {
     /// Where others connect to.
     fn address(&self) -> &str;
 
-    /// The next one who knocks, whoever it is.
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Box<dyn Stream>>>;
+    /// The next one who knocks, whoever it is, and the address it comes from.
+    fn accept(&mut self) -> BoxFuture<'_, io::Result<(Box<dyn Stream>, String)>>;
 }
 
 /// A way to listen and to connect.

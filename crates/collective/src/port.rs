@@ -131,12 +131,7 @@ impl Port {
                 outcome => break outcome,
             }
         };
-        let refused = |refusal: Refusal| match refusal {
-            Refusal::Unreachable { .. } | Refusal::Torn { .. } => {
-                Broken::lost(seat.process, refusal)
-            }
-            _ => Broken::refused(seat.process, refusal),
-        };
+        let refused = |refusal| Broken::of_refusal(seat.process, &refusal);
         let mut stream = wire.map_err(refused)?.into_stream();
         let lost = |problem: io::Error| Broken::lost(seat.process, problem);
         be_patient(&*stream).map_err(lost)?;

@@ -1,12 +1,16 @@
 //! Who gets through a door, and what the others are told.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use collective::{Access, Door, Memory, Net, Refusal, Secret, Sockets, Wire, knock};
+use collective::{
+    Access, BoxFuture, Door, Listen, Memory, Net, Refusal, Secret, Sockets, Stream, Wire, knock,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 /// A door that sends back the first frame of whoever gets through, and what it told of the others.
 struct Inn {
@@ -100,7 +104,78 @@ async fn another_secret_is_refused_on_both_sides() {
         let who = format!("the peer at {}", inn.address);
         assert_eq!(refusal, Refusal::Unwanted { who });
         inn.says("did not prove the run's secret").await;
+        inn.says(if fingerprint.is_empty() { "a peer at memory " } else { "a peer at 127.0.0.1:" })
+            .await;
     }
+}
+
+#[tokio::test]
+async fn who_breaks_down_at_a_proof_has_not_refused_it() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let access = Access::plain(Secret::random());
+    let answer = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(&[&b"TYRD\0\x01"[..], &[1; 32]].concat()).await.unwrap();
+        let mut heard = [0; 38 + 32];
+        stream.read_exact(&mut heard).await.unwrap();
+        // So that it ends without a goodbye.
+        rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
+    };
+    let (refusal, ()) = tokio::join!(knock(&Sockets, &address, "", &access), answer);
+    let refusal = refusal.err().unwrap();
+    assert!(matches!(refusal, Refusal::Torn { .. }), "{refusal}");
+}
+
+/// Fails until a moment comes, as where there are too many files.
+struct Exhausted {
+    listener: Box<dyn Listen>,
+    until: Instant,
+}
+
+struct Exhaustible(Memory, Instant);
+
+impl Net for Exhaustible {
+    fn listen<'a>(&'a self, at: &'a str) -> BoxFuture<'a, io::Result<Box<dyn Listen>>> {
+        Box::pin(async move {
+            let listener = self.0.listen(at).await?;
+            Ok(Box::new(Exhausted { listener, until: self.1 }) as Box<dyn Listen>)
+        })
+    }
+
+    fn connect<'a>(&'a self, to: &'a str) -> BoxFuture<'a, io::Result<Box<dyn Stream>>> {
+        self.0.connect(to)
+    }
+}
+
+impl Listen for Exhausted {
+    fn address(&self) -> &str {
+        self.listener.address()
+    }
+
+    fn accept(&mut self) -> BoxFuture<'_, io::Result<(Box<dyn Stream>, String)>> {
+        if Instant::now() < self.until {
+            return Box::pin(async { Err(io::Error::other("too many open files")) });
+        }
+        self.listener.accept()
+    }
+}
+
+/// As a server does that has many requests to see to.
+#[tokio::test(start_paused = true)]
+async fn a_door_that_is_often_looked_away_from_recovers() {
+    let net = Arc::new(Exhaustible(Memory::new(), Instant::now() + Duration::from_secs(2)));
+    let access = Access::plain(Secret::random());
+    let mut door = Door::open(net.clone(), "", access.clone(), Arc::new(|_| {})).await.unwrap();
+    let address = door.address().to_owned();
+    let come = tokio::spawn(async move { knock(&*net, &address, "", &access).await.is_ok() });
+    loop {
+        match tokio::time::timeout(Duration::from_millis(1), door.accept()).await {
+            Ok(wire) => break drop(wire.unwrap()),
+            Err(_) => continue,
+        }
+    }
+    assert!(come.await.unwrap());
 }
 
 #[tokio::test]
@@ -137,7 +212,7 @@ async fn who_knocks_hears_of_another_version() {
     let access = Access::plain(Secret::random());
     let address = listener.address().to_owned();
     let answer = async {
-        let mut stream = listener.accept().await.unwrap();
+        let (mut stream, _) = listener.accept().await.unwrap();
         let hello = [&b"TYRD"[..], &9u16.to_be_bytes(), &[1; 32]].concat();
         stream.write_all(&hello).await.unwrap();
         stream
@@ -158,7 +233,7 @@ async fn a_proof_that_was_seen_before_is_worth_nothing() {
     let address = listener.address().to_owned();
     let (mut heard, mut true_peer) = (vec![0; 38 + 32], None);
     let record = async {
-        let mut stream = listener.accept().await.unwrap();
+        let (mut stream, _) = listener.accept().await.unwrap();
         stream.read_exact(&mut heard[..38]).await.unwrap();
         stream.write_all(&[&b"TYRD\0\x01"[..], &[1; 32]].concat()).await.unwrap();
         stream.read_exact(&mut heard[38..]).await.unwrap();

@@ -77,10 +77,12 @@ impl Listen for Listener {
         &self.address
     }
 
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Box<dyn Stream>>> {
+    fn accept(&mut self) -> BoxFuture<'_, io::Result<(Box<dyn Stream>, String)>> {
         Box::pin(async move {
             let closed = || io::Error::other("the network is gone");
-            self.knocks.recv().await.ok_or_else(closed)
+            let stream = self.knocks.recv().await.ok_or_else(closed)?;
+            // Whoever connects here has no address.
+            Ok((stream, "memory".to_owned()))
         })
     }
 }
@@ -96,7 +98,7 @@ mod tests {
         let net = Memory::new();
         let mut listener = net.listen("anywhere").await.unwrap();
         let mut near = net.connect(listener.address()).await.unwrap();
-        let mut far = listener.accept().await.unwrap();
+        let (mut far, _) = listener.accept().await.unwrap();
         near.write_all(b"hello").await.unwrap();
         drop(near);
         let mut read = vec![];

@@ -63,11 +63,11 @@ impl Listen for Listener {
         &self.address
     }
 
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Box<dyn Stream>>> {
+    fn accept(&mut self) -> BoxFuture<'_, io::Result<(Box<dyn Stream>, String)>> {
         Box::pin(async move {
-            let (stream, _) = self.listener.accept().await?;
+            let (stream, from) = self.listener.accept().await?;
             prepare(&stream)?;
-            Ok(Box::new(stream) as Box<dyn Stream>)
+            Ok((Box::new(stream) as Box<dyn Stream>, from.to_string()))
         })
     }
 }
@@ -105,7 +105,8 @@ mod tests {
         let mut listener = Sockets.listen("127.0.0.1:0").await.unwrap();
         let address = listener.address().to_owned();
         let (near, far) = tokio::join!(Sockets.connect(&address), listener.accept());
-        let (mut near, mut far) = (near.unwrap(), far.unwrap());
+        let (mut near, (mut far, from)) = (near.unwrap(), far.unwrap());
+        assert!(from.starts_with("127.0.0.1:") && from != address, "{from}");
         near.write_all(b"there").await.unwrap();
         far.write_all(b"back!").await.unwrap();
         let mut read = [0; 5];

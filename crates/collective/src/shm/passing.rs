@@ -99,16 +99,22 @@ impl Passing {
         send(&stream, file).await.map_err(|problem| Broken::lost(seat.process, problem))
     }
 
-    /// Goes to the process that made the segment, and fetches it.
+    /// Goes to the process that made the segment, and fetches it. One that says nothing may be busy: it is
+    /// tried again.
     async fn fetch(&self, seat: &Seat, forming: &Forming) -> Result<OwnedFd, Broken> {
         let host = seat.contact.host.as_ref();
         let host = host.ok_or_else(|| Broken::refused(seat.process, "it shares no memory"))?;
         let lost = |problem: io::Error| Broken::lost(seat.process, problem);
-        let mut stream = connect(&host.socket).map_err(lost)?;
         let who = format!("the process at {}", host.socket);
-        let asking = handshake::ask_plainly(&mut stream, self.access.secret(), BINDING, &who);
-        let asked = handshake::in_time(asking, &who).await;
-        asked.map_err(|refusal| Broken::refused(seat.process, refusal))?;
+        let mut stream = loop {
+            let mut stream = connect(&host.socket).await.map_err(lost)?;
+            let asking = handshake::ask_plainly(&mut stream, self.access.secret(), BINDING, &who);
+            match handshake::in_time(asking, &who).await {
+                Ok(()) => break stream,
+                Err(Refusal::Silent { .. }) => {}
+                Err(refusal) => return Err(Broken::of_refusal(seat.process, &refusal)),
+            }
+        };
         stream.write_all(&forming.me.to_bytes()).await.map_err(lost)?;
         receive(&stream).await.map_err(lost)
     }
@@ -176,11 +182,15 @@ fn address(socket: &str) -> io::Result<std_unix::SocketAddr> {
     std_unix::SocketAddr::from_abstract_name(socket)
 }
 
-/// Such a connection is there at once or not at all.
-fn connect(socket: &str) -> io::Result<UnixStream> {
-    let stream = std_unix::UnixStream::connect_addr(&address(socket)?)?;
-    stream.set_nonblocking(true)?;
-    UnixStream::from_std(stream)
+/// Such a connection is there at once, unless too many wait to be received: then it is tried again.
+async fn connect(socket: &str) -> io::Result<UnixStream> {
+    loop {
+        // A name that begins so is an abstract one.
+        match UnixStream::connect(format!("\0{socket}")).await {
+            Err(problem) if problem.kind() == io::ErrorKind::WouldBlock => sleep(PAUSE).await,
+            outcome => return outcome,
+        }
+    }
 }
 
 /// Sends a file descriptor, with one byte to carry it.

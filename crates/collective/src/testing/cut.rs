@@ -103,10 +103,10 @@ impl Listen for Listener {
         self.listener.address()
     }
 
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Box<dyn Stream>>> {
+    fn accept(&mut self) -> BoxFuture<'_, io::Result<(Box<dyn Stream>, String)>> {
         Box::pin(async move {
-            let stream = self.listener.accept().await?;
-            Ok(Fragile::around(stream, &self.cutter))
+            let (stream, from) = self.listener.accept().await?;
+            Ok((Fragile::around(stream, &self.cutter), from))
         })
     }
 }
@@ -210,7 +210,7 @@ mod tests {
     async fn connection(net: &Cut<Memory>) -> (Box<dyn Stream>, Box<dyn Stream>) {
         let mut listener = net.listen("").await.unwrap();
         let near = net.connect(listener.address()).await.unwrap();
-        (near, listener.accept().await.unwrap())
+        (near, listener.accept().await.unwrap().0)
     }
 
     #[tokio::test]

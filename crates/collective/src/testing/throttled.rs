@@ -72,8 +72,11 @@ impl Listen for Listener {
         self.listener.address()
     }
 
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Box<dyn Stream>>> {
-        Box::pin(async move { Ok(Slow::around(self.listener.accept().await?, self.pace)) })
+    fn accept(&mut self) -> BoxFuture<'_, io::Result<(Box<dyn Stream>, String)>> {
+        Box::pin(async move {
+            let (stream, from) = self.listener.accept().await?;
+            Ok((Slow::around(stream, self.pace), from))
+        })
     }
 }
 
@@ -193,7 +196,7 @@ mod tests {
         let net = Throttled::new(Memory::new(), pace);
         let mut listener = net.listen("").await.unwrap();
         let mut near = net.connect(listener.address()).await.unwrap();
-        let mut far = listener.accept().await.unwrap();
+        let (mut far, _) = listener.accept().await.unwrap();
         let bytes: Vec<u8> = (0..200_000).map(|place| place as u8).collect();
         let start = Instant::now();
         let send = async {

@@ -56,10 +56,10 @@ impl Listen for Listener {
         &self.address
     }
 
-    fn accept(&mut self) -> BoxFuture<'_, io::Result<Box<dyn Stream>>> {
+    fn accept(&mut self) -> BoxFuture<'_, io::Result<(Box<dyn Stream>, String)>> {
         Box::pin(async move {
-            let (stream, _) = self.listener.accept().await?;
-            Ok(Box::new(stream) as Box<dyn Stream>)
+            let (stream, from) = self.listener.accept().await?;
+            Ok((Box::new(stream) as Box<dyn Stream>, from.to_string()))
         })
     }
 }
