@@ -97,7 +97,8 @@ mod tests {
         let (mut near, mut far) = (here.watch(Box::new(near)), there.watch(Box::new(far)));
         let mut read = [0; 1_000];
         let (sent, received) = tokio::join!(near.write_all(&[7; 1_000]), far.read_exact(&mut read));
-        (sent.unwrap(), received.unwrap());
+        sent.unwrap();
+        received.unwrap();
         assert_eq!((here.read(), there.read(), read[999]), (1_000, 1_000, 7));
         // Nobody takes what is sent: the count stands still.
         near.write_all(&[7; 10]).await.unwrap();
