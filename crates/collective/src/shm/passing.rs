@@ -221,3 +221,60 @@ async fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
     };
     stream.async_io(Interest::READABLE, receive).await
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::{Contact, Secret};
+
+    /// No more may wait at this listener than there are already.
+    async fn fill(listener: &std_unix::UnixListener, socket: &str) -> Vec<UnixStream> {
+        rustix::net::listen(listener, 1).unwrap();
+        let mut waiting = vec![];
+        while let Ok(stream) = UnixStream::connect(format!("\0{socket}")).await {
+            assert!(waiting.len() < 9, "there is room for all");
+            waiting.push(stream);
+        }
+        waiting
+    }
+
+    #[tokio::test]
+    async fn who_comes_to_a_full_house_waits_and_blocks_nobody() {
+        let socket = format!("trainyard-test-{}", Secret::random().to_hex());
+        let listener = std_unix::UnixListener::bind_addr(&address(&socket).unwrap()).unwrap();
+        let _waiting = fill(&listener, &socket).await;
+        let mut coming = std::pin::pin!(connect(&socket));
+        assert!(timeout(PAUSE, &mut coming).await.is_err());
+        let _first = listener.accept().unwrap();
+        coming.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_says_nothing_is_asked_again() {
+        let access = Access::plain(Secret::random());
+        let Some(passing) = Passing::open(&access, Arc::new(|_| {})) else { return };
+        let socket = format!("trainyard-test-{}", Secret::random().to_hex());
+        let listener = std_unix::UnixListener::bind_addr(&address(&socket).unwrap()).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let listener = UnixListener::from_std(listener).unwrap();
+        let seat = |process: u32, host: Host| {
+            let (address, fingerprint) = (String::new(), String::new());
+            let contact = Contact { address, fingerprint, host: Some(host) };
+            Seat { process, contact, ranks: vec![process as usize] }
+        };
+        let other = Host { socket, ..passing.host.clone() };
+        let seats = vec![seat(0, other), seat(1, passing.host.clone())];
+        let layout = Layout { generation: 1, world: 2, seats, me: 1, len: 1 };
+        let pass = async {
+            let (_silent, _) = listener.accept().await.unwrap();
+            let (stream, _) = listener.accept().await.unwrap();
+            let (_, stream) = greet(stream, access.clone(), "it".into()).await.unwrap();
+            send(&stream, &segment::create(4096).unwrap()).await.unwrap();
+        };
+        let forming = Forming::new(&layout);
+        let (fetched, ()) = tokio::join!(passing.fetch(&layout.seats[0], &forming), pass);
+        fetched.unwrap();
+    }
+}
