@@ -62,12 +62,14 @@ pub(super) async fn work(
             Some(ToProcess::Leave) if finished => return Ok(Performed::Done),
             Some(ToProcess::Leave) => return Ok(Performed::Stopped),
             Some(ToProcess::Save { whole, servers }) => {
-                if whole {
-                    let generation = *desk.line.fence().borrow();
-                    fetch(&desk, &mut worker, (&servers, generation)).await?;
-                }
-                worker.save(whole, desk.voice)?;
-                return Ok(Performed::Stopped);
+                let fetched = match whole {
+                    true => {
+                        let generation = *desk.line.fence().borrow();
+                        Some(fetch(&desk, &mut worker, (&servers, generation)).await)
+                    }
+                    false => None,
+                };
+                return save(desk, worker, fetched);
             }
             Some(ToProcess::Orders(_) | ToProcess::Heard { .. }) => {}
             None => return save_alone(desk, worker, last).await,
@@ -81,18 +83,31 @@ async fn save_alone(
     mut worker: Worker,
     last: Option<Box<Formation>>,
 ) -> Result<Performed, Error> {
-    let mut whole = true;
-    if let Some(group) = last.filter(|group| !group.servers.is_empty()) {
-        let leads = |seat: &Seat| seat.process == desk.orders.process && seat.ranks.contains(&0);
-        whole = group.seats.iter().any(leads);
-        if whole {
-            let fetched = fetch(&desk, &mut worker, (&group.servers, group.generation));
-            let late = |_| Error::Unsaved { problem: "they take too long".into() };
-            timeout(FETCHING, fetched).await.map_err(late)??;
-        }
+    let Some(group) = last.filter(|group| !group.servers.is_empty()) else {
+        return save(desk, worker, Some(Ok(())));
+    };
+    let leads = |seat: &Seat| seat.process == desk.orders.process && seat.ranks.contains(&0);
+    if !group.seats.iter().any(leads) {
+        return save(desk, worker, None);
     }
-    worker.save(whole, desk.voice)?;
-    Ok(Performed::Stopped)
+    let fetched = fetch(&desk, &mut worker, (&group.servers, group.generation));
+    let late = |_| Err(Error::Unsaved { problem: "they take too long".into() });
+    let fetched = timeout(FETCHING, fetched).await.unwrap_or_else(late);
+    save(desk, worker, Some(fetched))
+}
+
+/// Saves its part: what all share too, where that is its to save and could be had. Where it could not,
+/// nothing is amiss as long as nothing was done since the last checkpoint.
+fn save(
+    desk: Desk<'_>,
+    mut worker: Worker,
+    whole: Option<Result<(), Error>>,
+) -> Result<Performed, Error> {
+    worker.save(matches!(whole, Some(Ok(()))), desk.voice)?;
+    match whole {
+        Some(Err(error)) if !worker.is_saved()? => Err(error),
+        _ => Ok(Performed::Stopped),
+    }
 }
 
 /// Says what became of a group. Whether training is over.

@@ -147,6 +147,12 @@ impl Worker {
         self.holds && mark == Some(own)
     }
 
+    /// Whether there is a checkpoint of all it has done.
+    pub(crate) fn is_saved(&self) -> Result<bool, Error> {
+        let saved = self.checkpoints.newest()?.newest;
+        Ok(saved.is_some_and(|saved| saved.position.step >= self.trainer.position().step))
+    }
+
     /// Saves what it holds: what all ranks share, where that is its part.
     pub(crate) fn save(&mut self, whole: bool, voice: &mut dyn FnMut(Kind)) -> Result<(), Error> {
         if self.holds && whole {

@@ -156,6 +156,27 @@ fn what_is_not_saved_is_not_said_to_be() {
     });
 }
 
+/// A run that is stopped before its first step has nothing that could be lost.
+#[test]
+fn what_has_not_begun_needs_no_saving() {
+    play(async {
+        let mut stage = Stage::new(SYNC).await;
+        let mut worker = stage.start(false).await;
+        worker.halt(1).await;
+        let shut = stage.net.listen("").await.unwrap();
+        let servers = vec![(1, nowhere(shut.address())), (2, nowhere(shut.address()))];
+        worker.form(1, servers.clone()).await;
+        sleep(Duration::from_secs(1)).await;
+        worker.halt(2).await;
+        worker.say(ToProcess::Save { whole: true, servers }).await;
+        let farewell = worker.hear(|words| match words {
+            ToDriver::Farewell(farewell) => Some(farewell),
+            _ => None,
+        });
+        assert_eq!(farewell.await.ending, Parting::Stopped);
+    });
+}
+
 #[test]
 fn without_servers_and_driver_nothing_is_said_to_be_saved() {
     play(async {
