@@ -14,7 +14,11 @@ const ENDS: [(&str, usize, &str); 8] = [
     ("{ average: { rounds: 1, shared_init: false } }", 3, "4ef6311fba0d"),
     ("{ average: { combine: vote } }", 3, "a7cb1185a6d6"),
     ("{ parameter_server: { servers: 2, mode: sync } }", 3, "01b209efb54e"),
-    ("{ parameter_server: { servers: 1, mode: sync, replicas_to_aggregate: 2 } }", 3, "3a35b0f8f9d8"),
+    (
+        "{ parameter_server: { servers: 1, mode: sync, replicas_to_aggregate: 2 } }",
+        3,
+        "3a35b0f8f9d8",
+    ),
 ];
 
 #[test]

@@ -66,7 +66,7 @@ mod tests {
     }
 
     /// Has all of `processes` answer, and forms the group that is then decided upon.
-    fn form(crew: &mut Crew, processes: &[u32], now: Duration) -> Result<Formation, Decision> {
+    fn form(crew: &mut Crew, processes: &[u32], now: Duration) -> Result<Formation, Box<Decision>> {
         let generation = crew.generation;
         crew.members.extend(processes.iter().map(|&process| (process, member(now, generation))));
         match decide(now, crew, &Limits::default()).0 {
@@ -74,7 +74,7 @@ mod tests {
                 crew.formed(&formation, now);
                 Ok(formation)
             }
-            other => Err(other),
+            other => Err(Box::new(other)),
         }
     }
 
@@ -97,7 +97,7 @@ mod tests {
             assert_eq!(seats(&form(&mut crew, &[1, 2, 3], now).unwrap()), [1, 2, 3]);
             stumble(&mut crew);
         }
-        assert_eq!(form(&mut crew, &[1, 2, 3], now).unwrap_err(), Decision::SetAside(2));
+        assert_eq!(*form(&mut crew, &[1, 2, 3], now).unwrap_err(), Decision::SetAside(2));
         crew.set_aside(2, now);
         crew.remove(2);
         // It calls again at once, and the others go on without it.
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(seats(&form(&mut crew, &[1, 2, 3], now).unwrap()).len(), 3);
         // Once is enough this time, and it stands by for longer.
         stumble(&mut crew);
-        assert_eq!(form(&mut crew, &[1, 2, 3], now).unwrap_err(), Decision::SetAside(2));
+        assert_eq!(*form(&mut crew, &[1, 2, 3], now).unwrap_err(), Decision::SetAside(2));
         crew.set_aside(2, now);
         assert_eq!(crew.aside[&2], Aside { until: now + 2 * FIRST, times: 2 });
     }
