@@ -182,16 +182,16 @@ fn gather(crew: &Crew, limits: &Limits) -> (Decision, String) {
         return wait(&format!("process {process} has not said what it holds"));
     }
     let servers = form::servers(crew);
+    // What servers hold is whole only where all of them are there.
+    let whole = servers.as_ref().and_then(|servers| form::whole(crew, servers));
     if crew.stopping {
-        // What servers held is whole only where all of them are there.
-        let source = form::source(crew).filter(|_| servers.is_some());
-        return (Decision::Save(source), "all have halted".into());
+        return (Decision::Save(whole), "all have halted".into());
     }
     let usable = crew.usable();
     if usable.is_empty() {
         let leaves = crew.lines().any(|(_, member, _)| member.leaving && !member.serves);
         return match leaves && crew.wanted == 0 {
-            true => (Decision::Dismiss(form::source(crew)), "nobody else is there".into()),
+            true => (Decision::Dismiss(whole), "nobody else is there".into()),
             false => wait("no process is there"),
         };
     }
@@ -208,7 +208,7 @@ fn gather(crew: &Crew, limits: &Limits) -> (Decision, String) {
             return (Decision::SetAside(process), reason);
         }
     }
-    let survivors = form::source(crew).is_some();
+    let survivors = whole.is_some();
     let unarrived = |(_, member): &(&u32, &super::Member)| member.line.is_none();
     match crew.members.iter().find(unarrived) {
         // Whoever holds something goes on at once; a newcomer joins later.

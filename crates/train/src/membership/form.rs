@@ -7,7 +7,7 @@ use crate::message::{Formation, Held, Mark, Move};
 
 /// The process whose state is the newest; of equals one that stays, and the lowest. None where the newest was saved, and
 /// nobody that holds it is left: one that was cut off long ago may still be there.
-pub(super) fn source(crew: &Crew) -> Option<u32> {
+fn source(crew: &Crew) -> Option<u32> {
     let held = crew.lines().filter_map(|(process, member, line)| {
         Some((mark(line)?, !member.leaving, std::cmp::Reverse(process)))
     });
@@ -36,11 +36,9 @@ pub fn servers(crew: &Crew) -> Option<Vec<(u32, Contact)>> {
     filled.map(|process| Some((process?, kept(process?)?.contact.clone()))).collect()
 }
 
-/// The group to form, where every process has said what it holds.
-pub(super) fn formation(crew: &Crew) -> Formation {
-    let hosts = place::place(&crew.hosts, &crew.usable());
-    let servers = servers(crew).unwrap_or_default();
-    // Where a server does not hold what workers are at, all go back to what was saved.
+/// The process whose state all can go on from, if any: the newest, where servers hold their ranges of
+/// it too. Where one does not, all go back to what was saved.
+pub(super) fn whole(crew: &Crew, servers: &[(u32, Contact)]) -> Option<u32> {
     let holds = |(index, process): (usize, u32), step: u64| {
         let kept = held(crew, process).and_then(|held| held.keeps.as_ref());
         kept.is_some_and(|kept| {
@@ -48,10 +46,17 @@ pub(super) fn formation(crew: &Crew) -> Formation {
             kept.index == Some(index) && reached
         })
     };
-    let newest = source(crew).filter(|&process| {
+    source(crew).filter(|&process| {
         let step = held(crew, process).and_then(|held| held.mark).map_or(0, |mark| mark.step);
         servers.iter().enumerate().all(|(index, (server, _))| holds((index, *server), step))
-    });
+    })
+}
+
+/// The group to form, where every process has said what it holds.
+pub(super) fn formation(crew: &Crew) -> Formation {
+    let hosts = place::place(&crew.hosts, &crew.usable());
+    let servers = servers(crew).unwrap_or_default();
+    let newest = whole(crew, &servers);
     let source = newest.unwrap_or(hosts[0]);
     let moves = moves(crew, &hosts, newest);
     let mut processes: Vec<u32> = vec![];
