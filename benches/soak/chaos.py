@@ -288,11 +288,12 @@ def stop_driver(run: Run) -> Seen | None:
 def check_survivors(run: Run) -> None:
     """Nobody was restarted under its number, and no checkpoint was read while somebody held the state."""
     pids: dict[int, int] = {}
-    held = None
+    held: dict[int, int | None] = {}
     for event in run.events():
         if event["event"] == "task_started" and pids.setdefault(event["process"], event["pid"]) != event["pid"]:
             sys.exit(f"{run.name}: process {event['process']} was restarted")
         if event["event"] == "formed":
-            held = event.get("step")
-        if event["event"] == "resumed" and held is not None:
-            sys.exit(f"{run.name}: a checkpoint was read although step {held} was held")
+            held[event["generation"]] = event.get("step")
+        # Told by the group it is of: a driver may hear of it later.
+        if event["event"] == "resumed" and held[event["generation"]] is not None:
+            sys.exit(f"{run.name}: a checkpoint was read although the state was held: {event}")

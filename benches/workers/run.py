@@ -87,8 +87,8 @@ def table(seen: dict[str, list[float]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default="target/release/trainyard", help="our binary, built with --release")
-    parser.add_argument("--rounds", type=int, default=9, help="turns of each (default: %(default)s)")
-    parser.add_argument("--steps", type=int, default=200, help="steps of ours in a turn (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=7, help="turns of each (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=600, help="steps of ours in a turn (default: %(default)s)")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rivals = {name: Rival(world, folder) for name, world in RIVALS.items()}

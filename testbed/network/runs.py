@@ -199,11 +199,10 @@ class Run:
 
     def check_checkpoints(self) -> None:
         """No checkpoint is read while somebody holds the state."""
-        held = None
-        for event in self.events():
-            if event["event"] == "formed":
-                held = event.get("step")
-            assert not (event["event"] == "resumed" and held is not None), f"a checkpoint was read at step {held}"
+        formed = {event["generation"]: event for event in self.events("formed")}
+        for event in self.events("resumed"):
+            group = formed[event["generation"]]
+            assert "step" not in group, f"a checkpoint was read where the state was held: {group}"
 
     def check_secrets(self) -> None:
         """What must stay secret is in no log and no event, and is gone with the run."""

@@ -24,6 +24,18 @@ fn worker(yard: &Yard, copy: &str) -> Running {
     yard.start(&["worker", "--join", copy])
 }
 
+/// A driver that waits for workers, and the weights that an undisturbed run ends with.
+fn begin() -> (Yard, Running, Value) {
+    let yard = Yard::new();
+    yard.file("joined.yaml", file(60));
+    yard.ok(&["run", "joined.yaml"]);
+    let expected = yard.json(&["report", "joined", "--json"])["weights_sha256"].clone();
+    std::fs::remove_dir_all(yard.path("runs")).expect("the run can be removed");
+    let driver = yard.start(&ALONE);
+    yard.until("it waits", || !yard.events_of("joined-1", "awaiting").is_empty());
+    (yard, driver, expected)
+}
+
 fn trains(yard: &Yard, drivers: usize, processes: usize) -> bool {
     let events = yard.events("joined-1");
     let begins = |event: &&Value| event["event"] == "run_started";
@@ -40,14 +52,7 @@ fn trains(yard: &Yard, drivers: usize, processes: usize) -> bool {
 
 #[test]
 fn those_that_join_do_all_the_work_and_find_the_next_driver() {
-    let yard = Yard::new();
-    yard.file("joined.yaml", file(60));
-    yard.ok(&["run", "joined.yaml"]);
-    let expected = yard.json(&["report", "joined", "--json"])["weights_sha256"].clone();
-    std::fs::remove_dir_all(yard.path("runs")).unwrap();
-
-    let mut driver = yard.start(&ALONE);
-    yard.until("it waits", || !yard.events_of("joined-1", "awaiting").is_empty());
+    let (yard, mut driver, expected) = begin();
     let mut workers = [worker(&yard, "one.json"), worker(&yard, "two.json")];
     yard.until("two train", || trains(&yard, 1, 2));
     signal(driver.id(), "-KILL");
@@ -70,14 +75,7 @@ fn those_that_join_do_all_the_work_and_find_the_next_driver() {
 
 #[test]
 fn the_only_one_saves_what_it_holds_and_another_goes_on() {
-    let yard = Yard::new();
-    yard.file("joined.yaml", file(60));
-    yard.ok(&["run", "joined.yaml"]);
-    let expected = yard.json(&["report", "joined", "--json"])["weights_sha256"].clone();
-    std::fs::remove_dir_all(yard.path("runs")).unwrap();
-
-    let mut driver = yard.start(&ALONE);
-    yard.until("it waits", || !yard.events_of("joined-1", "awaiting").is_empty());
+    let (yard, mut driver, expected) = begin();
     let mut first = worker(&yard, "one.json");
     yard.until("one trains", || trains(&yard, 1, 1));
     signal(first.id(), "-TERM");

@@ -52,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=4096))]
     threads: Option<u16>,
     /// How many steps are timed, after a tenth as many to warm up
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     steps: u64,
     /// Print one JSON document
     #[arg(long)]
