@@ -23,6 +23,8 @@ OURS = {
     "trainyard, two, all_reduce": ["--workers", "2", "--strategy", "all_reduce"],
     "trainyard, two, average": ["--workers", "2", "--strategy", "average"],
 }
+# What the machine has to give: two of ours that know nothing of each other.
+APART = "trainyard, two apart"
 RIVALS = {"pytorch, one": 1, "pytorch, two, DDP over gloo": 2}
 # About as long a turn as ours.
 RIVAL_STEPS = 20
@@ -55,19 +57,21 @@ class Rival:
             process.wait()
 
 
-def ours(given: argparse.Namespace, workers: list[str]) -> float:
+def ours(given: argparse.Namespace, workers: list[str], count: int = 1) -> float:
+    """Samples a second, of `count` at the same time."""
     command = [given.bin, "bench", "mnist-cnn", "--batch", str(BATCH), "--threads", "1", *workers]
     command += ["--steps", str(given.steps), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)["samples_per_second"]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(count)]
+    return sum(json.loads(process.communicate()[0])["samples_per_second"] for process in processes)
 
 
 def compete(given: argparse.Namespace, rivals: dict[str, Rival]) -> dict[str, list[float]]:
-    seen: dict[str, list[float]] = {name: [] for name in [*OURS, *rivals]}
+    seen: dict[str, list[float]] = {name: [] for name in [*OURS, APART, *rivals]}
     for number in range(given.rounds):
         print(f"  round {number + 1} of {given.rounds}", file=sys.stderr, flush=True)
         for name, workers in OURS.items():
             seen[name].append(ours(given, workers))
+        seen[APART].append(ours(given, [], count=2))
         for name, rival in rivals.items():
             seen[name].append(rival.turn())
     return seen

@@ -178,10 +178,10 @@ impl Troop {
     /// Tells those that leave to save what they hold and go; this one saves what all ranks share.
     pub(crate) fn dismiss(&mut self, source: Option<u32>) {
         self.saver = source;
-        let leaving = self.crew.members.iter_mut().filter(|(_, m)| m.leaving && !m.serves);
-        let leaving: Vec<u32> =
-            leaving.map(|(&p, member)| (p, member.dismissed = true).0).collect();
-        leaving.into_iter().for_each(|process| self.say_save(process));
+        let leaving = self.crew.members.values_mut().filter(|m| m.leaving && !m.serves);
+        leaving.for_each(|member| member.dismissed = true);
+        let dismissed = self.crew.members.iter().filter(|(_, member)| member.dismissed);
+        dismissed.for_each(|(&process, _)| self.say_save(process));
     }
 
     /// Tells servers to leave, once no worker needs them any more.

@@ -26,8 +26,9 @@ use crate::fence::Fence;
 use crate::group::Note;
 use crate::{Broken, Layout};
 
-/// Looks before a wait sleeps: about 100 µs, which is what waking a sleeper costs on some machines.
-const LOOKS: u32 = 4_000;
+/// Looks before a wait sleeps: about a millisecond. Two that compute as much are seldom further apart, and
+/// waking a sleeper costs a tenth of that on some machines.
+const LOOKS: u32 = 40_000;
 /// Looks before it is asked who else is on this core.
 const FIRST_LOOKS: u32 = 40;
 /// The longest sleep.
