@@ -29,7 +29,7 @@ bench *arguments:
     cargo build --release
     "$(testbed/keras/setup.sh --rivals)" benches/train/run.py --bin target/release/trainyard {{arguments}}
 
-# Kills, stops and sends away processes for two minutes; tells what was survived and how fast.
+# Kills, stops and sends away processes for minutes; tells what was survived and how fast.
 soak *arguments:
     cargo build --release
     benches/soak/run.py target/release/trainyard {{arguments}}

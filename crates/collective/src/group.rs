@@ -33,7 +33,8 @@ pub struct Sum<'a> {
 
 /// The processes of one generation, as one of them sees them.
 ///
-/// Everyone calls the same operations in the same order. An operation ends with an error as soon as
+/// Everyone calls the same operations in the same order, but for sums, which only those call that host
+/// ranks, and passes, which concern two. An operation ends with an error as soon as
 /// a newer generation is announced; otherwise it waits for the others as long as they take. After an
 /// error a group can only be dropped.
 pub struct Group {

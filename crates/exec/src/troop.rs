@@ -46,7 +46,7 @@ pub(crate) struct Troop {
     /// Those that have ended, and whose last words may still be on the line.
     pub(crate) ended: BTreeMap<u32, String>,
     /// Whether it was said that nobody is there.
-    pub(crate) called: bool,
+    awaiting_told: bool,
 }
 
 impl Troop {
@@ -77,7 +77,7 @@ impl Troop {
             pids: BTreeMap::new(),
             launched: BTreeSet::new(),
             ended: BTreeMap::new(),
-            called: false,
+            awaiting_told: false,
         }
     }
 
@@ -163,7 +163,7 @@ impl Troop {
         let Crew { world, wanted, stopping, members, .. } = &self.crew;
         let deserted =
             *world > 0 && *wanted == 0 && !stopping && members.values().all(|m| m.serves);
-        let before = std::mem::replace(&mut self.called, deserted);
+        let before = std::mem::replace(&mut self.awaiting_told, deserted);
         deserted && !before
     }
 

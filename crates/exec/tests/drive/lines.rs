@@ -3,11 +3,18 @@
 use std::time::Duration;
 
 use exec::Ending;
-use train::Kind;
 use train::message::{Mark, ToDriver, ToProcess};
+use train::{Event, Kind};
 
 use crate::actor::Actor;
 use crate::stage::{Stage, count, script};
+
+/// The run is done, nobody was lost, and no task took a second process.
+fn assert_undisturbed((ending, events): (Ending, Vec<Event>)) {
+    let Ending::Done(report) = ending else { panic!("{ending:?}") };
+    assert_eq!(report.faults_survived, 0);
+    assert_eq!(count(&events, |kind| matches!(kind, Kind::TaskStarted { .. })), 3);
+}
 
 #[tokio::test(start_paused = true)]
 async fn nonsense_costs_the_line_and_nothing_else() {
@@ -19,10 +26,7 @@ async fn nonsense_costs_the_line_and_nothing_else() {
         actor.call().await;
         actor.go_on_well(&orders).await;
     };
-    let (ending, events) = Stage::new().drive(script(play)).await;
-    let Ending::Done(report) = ending else { panic!("{ending:?}") };
-    assert_eq!(report.faults_survived, 0);
-    assert_eq!(count(&events, |kind| matches!(kind, Kind::TaskStarted { .. })), 3);
+    assert_undisturbed(Stage::new().drive(script(play)).await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -47,10 +51,7 @@ async fn of_two_with_one_number_the_first_stays() {
         assert_eq!(double.hear().await, Some(ToProcess::Leave));
         actor.go_on_well(&orders).await;
     };
-    let (ending, events) = Stage::new().drive(script(play)).await;
-    let Ending::Done(report) = ending else { panic!("{ending:?}") };
-    assert_eq!(report.faults_survived, 0);
-    assert_eq!(count(&events, |kind| matches!(kind, Kind::TaskStarted { .. })), 3);
+    assert_undisturbed(Stage::new().drive(script(play)).await);
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,6 +10,7 @@
 //! In `async` mode every gradient is an update, in the order of arrival.
 
 mod client;
+mod frame;
 mod host;
 mod request;
 mod shelf;
@@ -41,7 +42,7 @@ pub(crate) fn range(count: usize, servers: usize, index: usize) -> Range<usize> 
 /// Whether so many weights can lie on so many servers: what goes to one at a time is a frame.
 pub(crate) fn check(count: usize, servers: usize) -> Result<(), Error> {
     // Ranges are cut at blocks, so that one may be longer than another.
-    let least = count.div_ceil(request::MAX_WEIGHTS - 2 * BLOCK);
+    let least = count.div_ceil(frame::MAX_WEIGHTS - 2 * BLOCK);
     if servers < least {
         return Err(Error::Orders(format!("{count} weights need at least {least} servers")));
     }
@@ -82,7 +83,7 @@ mod tests {
         for (count, servers) in [(10, 1), (1 << 30, 2), (1 << 31, 3)] {
             check(count, servers).unwrap();
             let longest = (0..servers).map(|index| range(count, servers, index).len()).max();
-            assert!(longest <= Some(request::MAX_WEIGHTS), "{count} over {servers}");
+            assert!(longest <= Some(frame::MAX_WEIGHTS), "{count} over {servers}");
         }
         let problem = check(1 << 31, 2).unwrap_err().to_string();
         assert_eq!(problem, "2147483648 weights need at least 3 servers");
