@@ -24,6 +24,13 @@ fn worker(yard: &Yard, copy: &str) -> Running {
     yard.start(&["worker", "--join", copy])
 }
 
+/// One that does not see the run's folder, as if it were on another machine.
+fn worker_elsewhere(yard: &Yard, copy: &str) -> Running {
+    let from = yard.path("runs/joined-1/join.json");
+    yard.until("the driver listens", || std::fs::copy(&from, yard.path(copy)).is_ok());
+    yard.start(&["worker", "--join", copy, "--scratch", &format!("{copy}.files")])
+}
+
 /// A driver that waits for workers, and the weights that an undisturbed run ends with.
 fn begin() -> (Yard, Running, Value) {
     let yard = Yard::new();
@@ -53,7 +60,7 @@ fn trains(yard: &Yard, drivers: usize, processes: usize) -> bool {
 #[test]
 fn those_that_join_do_all_the_work_and_find_the_next_driver() {
     let (yard, mut driver, expected) = begin();
-    let mut workers = [worker(&yard, "one.json"), worker(&yard, "two.json")];
+    let mut workers = [worker(&yard, "one.json"), worker_elsewhere(&yard, "two.json")];
     yard.until("two train", || trains(&yard, 1, 2));
     signal(driver.id(), "-KILL");
     let _ = driver.wait();
@@ -76,13 +83,13 @@ fn those_that_join_do_all_the_work_and_find_the_next_driver() {
 #[test]
 fn the_only_one_saves_what_it_holds_and_another_goes_on() {
     let (yard, mut driver, expected) = begin();
-    let mut first = worker(&yard, "one.json");
+    let mut first = worker_elsewhere(&yard, "one.json");
     yard.until("one trains", || trains(&yard, 1, 1));
     signal(first.id(), "-TERM");
     assert!(first.wait().is_ok());
     yard.until("it waits again", || yard.events_of("joined-1", "awaiting").len() == 2);
     assert_eq!(yard.events_of("joined-1", "process_left").len(), 1);
-    assert!(worker(&yard, "two.json").wait().unwrap().success());
+    assert!(worker_elsewhere(&yard, "two.json").wait().unwrap().success());
     assert!(driver.wait().unwrap().success());
     let report = yard.json(&["report", "joined", "--json"]);
     assert_eq!((&report["weights_sha256"], &report["faults_survived"]), (&expected, &0.into()));
@@ -93,6 +100,37 @@ fn the_only_one_saves_what_it_holds_and_another_goes_on() {
     let told = told.iter().take_while(|event| event["event"] != "process_left");
     let furthest = told.filter(|e| e["event"] == "progress").map(|e| e["step"].as_u64()).max();
     assert!(resumed >= furthest.unwrap(), "{resumed:?} after {furthest:?}");
+}
+
+/// Whatever workers read and write goes through the driver: models to begin from, shards, samples held
+/// out, checkpoints, members of an ensemble.
+#[test]
+fn workers_elsewhere_see_nothing_of_the_folder() {
+    let yard = Yard::new();
+    let (network, file_of) =
+        ("{ name: mnist-mlp, hidden_units: 32 }", "models/train/model.safetensors");
+    let first = &format!("runs/first-1/{file_of}");
+    let all = [
+        (network, "{ average: { rounds: 1, shared_init: false, combine: vote } }"),
+        (first, "{ average: { sync_every: 7 } }"),
+        (first, "{ parameter_server: { servers: 2, mode: sync } }"),
+    ];
+    yard.file("first.yaml", file(1).replace("joined", "first"));
+    yard.ok(&["run", "first.yaml"]);
+    for (model, strategy) in all {
+        let text = file(2).replace("all_reduce", strategy).replace(network, model);
+        yard.file("joined.yaml", &text);
+        yard.ok(&["run", "joined.yaml", "--out", "here"]);
+        let expected = yard.json(&["report", "here/joined-1", "--json"])["weights_sha256"].clone();
+        let mut driver = yard.start(&ALONE);
+        let mut workers = ["a.json", "b.json"].map(|copy| worker_elsewhere(&yard, copy));
+        assert!(driver.wait().unwrap().success());
+        workers.iter_mut().for_each(|worker| assert!(worker.wait().unwrap().success()));
+        let report = yard.json(&["report", "joined", "--json"]);
+        assert_eq!(report["weights_sha256"], expected, "{strategy}");
+        std::fs::remove_dir_all(yard.path("here")).unwrap();
+        std::fs::remove_dir_all(yard.path("runs/joined-1")).unwrap();
+    }
 }
 
 #[test]

@@ -142,6 +142,21 @@ impl Manifest {
         self.train.iter().map(|part| part.samples).max().unwrap_or(0)
     }
 
+    /// The file of the samples a logical worker trains on.
+    pub fn shard_file(&self, rank: usize) -> Option<PathBuf> {
+        self.part(rank).map(|part| self.dir.join(&part.file))
+    }
+
+    /// The file of what was held out for validation, and the one of what is tested on.
+    pub fn held_out_files(&self) -> [Option<PathBuf>; 2] {
+        [&self.validation, &self.test].map(|part| Some(self.dir.join(&part.as_ref()?.file)))
+    }
+
+    /// The file that says what a prepared dataset holds.
+    pub fn file(dir: &Path) -> PathBuf {
+        dir.join(FILE)
+    }
+
     /// Reads and checks the samples a logical worker trains on.
     pub fn shard(&self, rank: usize) -> Result<Samples> {
         let part = self.part(rank).ok_or_else(|| {

@@ -15,6 +15,7 @@ use train::membership::{Limits as Patience, Phase};
 use train::message::{Hello, ToProcess};
 use train::{Clock, Event, EventLog, Kind, Living, Report, Standing, State};
 
+use crate::files::Files;
 use crate::launch::{Launcher, Started};
 use crate::reception::{self, Heard};
 use crate::schedule::startable;
@@ -76,7 +77,8 @@ pub async fn drive(driver: Driver<'_>) -> Result<Ending, ExecError> {
     let standing = Standing::of(&events);
     let door = door::open(&driver).await?;
     let address = door.address().to_owned();
-    let mut inbox = reception::open(door);
+    let files = Files::of(driver.run, driver.plan)?;
+    let mut inbox = reception::open(door, files);
     let resumed = !events.is_empty();
     let before = standing.tasks.clone();
     let next_process = standing.processes;
@@ -134,17 +136,20 @@ pub(crate) struct Drive<'a> {
 impl Drive<'_> {
     /// Takes over what an earlier driver started and what still lives.
     fn adopt(&mut self, before: &BTreeMap<String, train::TaskStanding>) -> Result<(), ExecError> {
-        let (plan, patience) = (self.driver.plan, self.driver.patience.silence);
+        let (plan, patience) = (self.driver.plan, self.driver.patience.reunion);
         for task in plan.tasks.iter() {
             let Some(standing) = before.get(&task.id) else { continue };
-            for (&process, &Living { pid, ticks, serves }) in &standing.living {
-                if self.driver.launcher.adopt(process, Started { pid, ticks }) {
+            for (&process, living) in &standing.living {
+                let Living { pid, ticks, place, serves, .. } = living.clone();
+                let started = Started { pid, ticks, place: place.clone() };
+                if self.driver.launcher.adopt(task, process, &started) {
                     let now = self.driver.clock.elapsed();
                     let troop = self.troop(task);
-                    // It lives, and looks for its driver as often as it may be silent.
+                    // It lives, and looks for its driver.
                     let due = now + patience;
                     troop.add(process, due, serves);
-                    let kind = Kind::TaskStarted { process, pid, ticks, serves, adopted: true };
+                    let adopted = true;
+                    let kind = Kind::TaskStarted { process, pid, ticks, place, serves, adopted };
                     self.note(Some(&task.id), kind)?;
                 }
             }
@@ -174,6 +179,9 @@ impl Drive<'_> {
             }
             for (process, how) in self.driver.launcher.ended() {
                 self.conclude(process, how)?;
+            }
+            for (process, reason) in self.driver.launcher.delayed() {
+                self.delay(process, reason)?;
             }
         }
     }

@@ -66,7 +66,7 @@ impl Drive<'_> {
     ) -> Result<(), ExecError> {
         let now = self.driver.clock.elapsed();
         let Some((task, process)) = self.place(&hello) else {
-            if hello.process.is_none() {
+            if hello.process.is_none() && hello.place.is_none() {
                 // It came by itself, and there is nothing to train yet.
                 self.volunteers.push((line, hello, out));
             } else {
@@ -104,8 +104,8 @@ impl Drive<'_> {
         }
         if !known {
             let (pid, ticks, adopted) = (hello.pid, None, !came_by_itself);
-            let serves = hello.serves;
-            let kind = Kind::TaskStarted { process, pid, ticks, serves, adopted };
+            let (serves, place) = (hello.serves, hello.place);
+            let kind = Kind::TaskStarted { process, pid, ticks, place, serves, adopted };
             self.note(Some(&task), kind)?;
         }
         Ok(())
@@ -113,7 +113,13 @@ impl Drive<'_> {
 
     /// The task and the number of a process that calls; none where it has no business here.
     fn place(&mut self, hello: &Hello) -> Option<(String, u32)> {
-        let Some(process) = hello.process else {
+        // One that was started in a place is known there, or has no business here any more.
+        let placed = |place: &String| self.driver.launcher.at(place);
+        let process = hello.process.or_else(|| hello.place.as_ref().and_then(placed));
+        if process.is_none() && hello.place.is_some() {
+            return None;
+        }
+        let Some(process) = process else {
             let trains = |(id, troop): (&String, &crate::troop::Troop)| {
                 (troop.crew.world > 0 && !troop.crew.stopping).then(|| id.clone())
             };
@@ -138,7 +144,7 @@ impl Drive<'_> {
         let Some(troop) = self.troops.get_mut(task) else { return Ok(()) };
         let member = troop.crew.members.get_mut(&process);
         match words {
-            ToDriver::Hello(_) => {}
+            ToDriver::Hello(_) | ToDriver::Files => {}
             ToDriver::Said { number, event } => {
                 let newest = troop.heard.entry(process).or_default();
                 if number <= *newest {
@@ -259,6 +265,19 @@ impl Drive<'_> {
         Ok(())
     }
 
+    /// A process cannot start yet: those that are there begin without it.
+    pub(crate) fn delay(&mut self, process: u32, reason: String) -> Result<(), ExecError> {
+        let of = |troop: &mut crate::troop::Troop| {
+            let member = troop.crew.members.get_mut(&process)?;
+            member.delayed = true;
+            Some(troop.task.id.clone())
+        };
+        match self.troops.values_mut().find_map(of) {
+            Some(task) => self.note(Some(&task), Kind::Delayed { process, reason }),
+            None => Ok(()),
+        }
+    }
+
     /// A process is not heard any more. Where all were told to leave, it need not be.
     pub(crate) fn give_up(
         &mut self,
@@ -301,6 +320,7 @@ impl Drive<'_> {
     fn fail(&mut self, task: &str, reason: String) -> Result<(), ExecError> {
         if let Some(troop) = self.troops.remove(task) {
             troop.crew.members.keys().for_each(|&process| self.driver.launcher.kill(process));
+            self.driver.launcher.close(task);
         }
         self.note(Some(task), Kind::TaskFailed { reason })
     }
@@ -328,6 +348,7 @@ impl Drive<'_> {
             _ => return Ok(()),
         };
         self.troops.remove(task);
+        self.driver.launcher.close(task);
         self.note(Some(task), end)
     }
 }

@@ -6,6 +6,7 @@ use train::message::{Formation, ToProcess};
 
 use crate::ExecError;
 use crate::drive::{Drive, PATIENCE};
+use crate::launch::Started;
 use crate::troop::Troop;
 
 impl Drive<'_> {
@@ -51,9 +52,10 @@ impl Drive<'_> {
         let due = self.driver.clock.elapsed() + self.driver.patience.arrival;
         let Some(troop) = self.troops.get_mut(task) else { return Ok(()) };
         troop.add(process, due, serves);
-        let started = self.driver.launcher.start(&troop.task, process)?;
-        let (pid, ticks) = (started.pid, started.ticks);
-        self.note(Some(task), Kind::TaskStarted { process, pid, ticks, serves, adopted: false })
+        let started = self.driver.launcher.start(&troop.task, process, serves)?;
+        let Started { pid, ticks, place } = started;
+        let adopted = false;
+        self.note(Some(task), Kind::TaskStarted { process, pid, ticks, place, serves, adopted })
     }
 
     pub(crate) fn halt(&mut self, task: &str, generation: u64, reason: String) {

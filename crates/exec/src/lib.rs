@@ -8,6 +8,7 @@
 mod door;
 mod drive;
 mod error;
+mod files;
 mod hear;
 mod launch;
 mod lead;

@@ -40,7 +40,7 @@ impl Local {
 }
 
 impl Launcher for Local {
-    fn start(&mut self, task: &Task, process: u32) -> Result<Started, ExecError> {
+    fn start(&mut self, task: &Task, process: u32, _: bool) -> Result<Started, ExecError> {
         let path = self.run.log(&task.id, process as usize);
         let in_log = |error| ExecError::Log { path: path.clone(), error };
         std::fs::create_dir_all(self.run.logs()).map_err(in_log)?;
@@ -62,10 +62,10 @@ impl Launcher for Local {
             })?;
         let alive = Alive::of(child.id());
         self.processes.insert(process, Process::Ours(child));
-        Ok(Started { pid: alive.pid, ticks: alive.ticks })
+        Ok(Started { pid: alive.pid, ticks: alive.ticks, place: None })
     }
 
-    fn adopt(&mut self, process: u32, started: Started) -> bool {
+    fn adopt(&mut self, _: &Task, process: u32, started: &Started) -> bool {
         let alive = Alive { pid: started.pid, ticks: started.ticks };
         // Without its start's time it is one that came by itself, maybe from another machine; whatever has
         // its number here may be anything.

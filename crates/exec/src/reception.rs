@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::files::Files;
 use collective::{Door, Reader, Wire, Writer};
 use tokio::sync::mpsc::{
     Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel,
@@ -25,23 +26,25 @@ pub(crate) enum Heard {
 }
 
 /// Answers every caller from now on. Lines are numbered.
-pub(crate) fn open(mut door: Door) -> Receiver<Heard> {
+pub(crate) fn open(mut door: Door, files: Files) -> Receiver<Heard> {
     let (sender, inbox) = channel(QUEUE);
     tokio::spawn(async move {
         let mut line = 0;
         while let Ok(wire) = door.accept().await {
             line += 1;
-            tokio::spawn(attend(line, wire, sender.clone()));
+            tokio::spawn(attend(line, wire, sender.clone(), files.clone()));
         }
     });
     inbox
 }
 
-async fn attend(line: u64, wire: Wire, sender: Sender<Heard>) {
+async fn attend(line: u64, wire: Wire, sender: Sender<Heard>, files: Files) {
     let (mut reader, writer) = wire.split();
-    let first = timeout(PATIENCE, hear(&mut reader)).await;
-    let Ok(Some(ToDriver::Hello(hello))) = first else {
-        return;
+    let hello = match timeout(PATIENCE, hear(&mut reader)).await {
+        Ok(Some(ToDriver::Hello(hello))) => hello,
+        // What goes wrong on such a line its process sees, and asks again.
+        Ok(Some(ToDriver::Files)) => return drop(files.serve(reader, writer).await),
+        _ => return,
     };
     let (out, words) = unbounded_channel();
     if sender.send(Heard::Hello(line, hello, out)).await.is_err() {

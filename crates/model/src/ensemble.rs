@@ -9,7 +9,7 @@
 
 use std::fmt::Display;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::average::difference;
 use crate::manifest::{MAX_MEMBERS, Manifest, Member, file_of, sha256_of_all};
@@ -97,6 +97,16 @@ impl Ensemble {
         }
         model.save(&path)?;
         Ok(hash)
+    }
+
+    /// The file of a rank's member.
+    pub fn member_file(folder: &Path, rank: usize) -> PathBuf {
+        folder.join(file_of(rank))
+    }
+
+    /// The file that makes an ensemble of its members.
+    pub fn manifest_file(folder: &Path) -> PathBuf {
+        folder.join(ENSEMBLE_FILE)
     }
 
     /// Makes an ensemble of the members in a folder, which must all be there: the ranks below

@@ -45,6 +45,7 @@ fn run() -> impl Strategy<Value = RunSpec> {
             name: "any".into(),
             seed,
             steps,
+            on: spec::On::default(),
         })
     })
 }

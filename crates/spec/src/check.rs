@@ -9,7 +9,8 @@ use crate::resolve::Placed;
 use crate::train_form::TrainForm;
 use crate::words::{self, LATER};
 use crate::{
-    Action, Data, Duration, Holdout, Length, Model, Schedule, Split, Train, nearest, strategy_check,
+    Action, Data, Duration, Holdout, Length, Model, NodeSelector, On, Schedule, Split, Train,
+    nearest, strategy_check,
 };
 
 /// Datasets that a later version will know by name.
@@ -48,6 +49,31 @@ fn model_file(file: &str, path: &Path) -> Result<(), Complaint> {
         format!("`{shown}`: a model file ends in `.safetensors`")
     };
     Err(Complaint::new(path.join(["file"]), message))
+}
+
+/// Everything that makes no sense in what the run is given elsewhere.
+pub(crate) fn on(on: &On) -> Vec<Complaint> {
+    let Some(kubernetes) = &on.kubernetes else { return vec![] };
+    let roles = [
+        ("driver", &kubernetes.driver),
+        ("workers", &kubernetes.workers),
+        ("servers", &kubernetes.servers),
+    ];
+    let mut complaints = vec![];
+    for (role, pods) in roles {
+        for (field, amounts) in [("requests", &pods.requests), ("limits", &pods.limits)] {
+            for (name, amount) in amounts.iter().filter(|(_, amount)| !words::is_quantity(amount)) {
+                let path = Path::from(["on", "kubernetes", role, field, name]);
+                complaints.push(Complaint::new(path, words::not_a_quantity(amount)));
+            }
+        }
+        if let (Some(NodeSelector::Each(_)), "driver") = (&pods.node_selector, role) {
+            let path = Path::from(["on", "kubernetes", role, "node_selector"]);
+            let complaint = Complaint::new(path, "there is one driver, but a list is given");
+            complaints.push(complaint.with_hint("write the labels alone: `{disktype: ssd}`"));
+        }
+    }
+    complaints
 }
 
 /// Everything that makes no sense in the steps.

@@ -8,14 +8,14 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::train_form::TrainForm;
-use crate::{Data, Evaluate, Model, Prepare};
+use crate::{Data, Evaluate, Model, On, Prepare};
 
 /// A Trainyard run file.
 ///
 /// The short form has `data`, `model`, `train` and `evaluate`; the long form has `steps`.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("x-later" = ["serve", "on", "sweep", "output"]))]
+#[schemars(extend("x-later" = ["serve", "sweep", "output"]))]
 pub(crate) struct RunFile {
     /// What the run is called: lower-case letters, digits and dashes, beginning with a letter, at
     /// most 40 characters.
@@ -39,6 +39,9 @@ pub(crate) struct RunFile {
     /// The long form: every step by name, with what it needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) steps: Option<Steps>,
+    /// What it is given in places other than this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) on: Option<On>,
 }
 
 /// `false`, or how to measure.

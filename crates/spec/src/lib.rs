@@ -16,6 +16,7 @@ mod layer;
 mod nearest;
 mod network;
 mod objective;
+mod on;
 mod parse;
 mod quantity;
 mod rate;
@@ -45,6 +46,7 @@ pub use layer::{
 pub use nearest::nearest;
 pub use network::{Builtin, Model};
 pub use objective::{Adam, Loss, LossName, Optimizer, Reduction, Rmsprop, Sgd};
+pub use on::{Amounts, Kubernetes, Labels, NewClaim, NodeSelector, On, Pod, Pods, Storage};
 pub use parse::parse;
 pub use quantity::{Bytes, Duration, QuantityError};
 pub use rate::Rate;

@@ -34,6 +34,7 @@ impl Reader {
         match Rule::of(schema) {
             Rule::Table(table) => self.table(node, &table),
             Rule::Choice(choice) => self.choice(node, schema, &choice),
+            Rule::Any if matches!(node.value, Value::Map(_)) => scalar::plain(node),
             Rule::List { items, least, most } => match &node.value {
                 Value::List(nodes) => self.list(nodes, items, (least, most)),
                 _ => self.wrong_kind(node, schema),
@@ -89,7 +90,7 @@ impl Reader {
             self.below(key, |reader| match table.field(key) {
                 None => meant.extend(reader.unknown_field(key, table)),
                 Some(schema) => {
-                    if table.others.is_some() && !words::is_name(key) {
+                    if table.named && !words::is_name(key) {
                         reader.complain_about_key(words::not_a_name(key), None);
                     }
                     match reader.node(node, schema) {

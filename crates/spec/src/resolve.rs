@@ -4,7 +4,7 @@
 use crate::check;
 use crate::error::{Complaint, Path};
 use crate::file::{EvaluateForm, RunFile, StepForm, Steps};
-use crate::{Action, Evaluate, Prepare, RunSpec, Step};
+use crate::{Action, Evaluate, On, Prepare, RunSpec, Step};
 
 /// A step and where in the file it was written.
 pub(crate) struct Placed {
@@ -16,11 +16,13 @@ pub(crate) struct Placed {
 /// What a file means, or everything that makes no sense in it.
 pub(crate) fn resolve(file: RunFile) -> Result<RunSpec, Vec<Complaint>> {
     let (name, seed) = (file.name.clone(), file.seed);
+    let on = file.on.clone().unwrap_or_default();
     let steps = if file.steps.is_some() { long(file)? } else { short(file)? };
-    let complaints = check::steps(&steps);
+    let mut complaints = check::steps(&steps);
+    complaints.extend(check::on(&on));
     if complaints.is_empty() {
         let steps = steps.into_iter().map(|placed| placed.step).collect();
-        Ok(RunSpec { name, seed, steps })
+        Ok(RunSpec { name, seed, steps, on })
     } else {
         Err(complaints)
     }
@@ -163,6 +165,7 @@ impl From<RunSpec> for RunFile {
             train: None,
             evaluate: None,
             steps: Some(Steps(steps.collect())),
+            on: Some(spec.on).filter(|on| *on != On::default()),
         }
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! - `x-short`: a word alone stands for this field (`data: mnist` is `data: {from: mnist}`);
 //! - `x-short-path`: a word that looks like a path stands for this field instead;
+//! - `x-any`: a mapping that is taken as it is;
 //! - `x-later`: names that a later version will have.
 
 use std::sync::LazyLock;
@@ -21,12 +22,23 @@ pub(crate) type Schema = &'static Value;
 #[derive(Debug)]
 pub(crate) enum Rule {
     Flag,
-    Whole { least: u64, most: u64 },
+    Whole {
+        least: u64,
+        most: u64,
+    },
     Number(Range),
-    Text { format: Option<&'static str> },
-    List { items: Schema, least: u64, most: u64 },
+    Text {
+        format: Option<&'static str>,
+    },
+    List {
+        items: Schema,
+        least: u64,
+        most: u64,
+    },
     Table(Table),
     Choice(Choice),
+    /// A mapping that is not ours to understand.
+    Any,
 }
 
 /// The numbers that are allowed.
@@ -44,6 +56,8 @@ pub(crate) struct Table {
     pub(crate) required: Vec<&'static str>,
     /// What every other field holds: a mapping from names that the user chooses.
     pub(crate) others: Option<Schema>,
+    /// Whether those fields are names of ours.
+    pub(crate) named: bool,
     pub(crate) short: Option<&'static str>,
     pub(crate) later: Vec<&'static str>,
 }
@@ -113,6 +127,7 @@ impl Rule {
                 least: schema["minItems"].as_u64().unwrap_or(0),
                 most: schema["maxItems"].as_u64().unwrap_or(u64::MAX),
             },
+            "object" if schema["x-any"] == true => Rule::Any,
             "object" => Rule::Table(Table::of(schema)),
             _ => Rule::Text { format: schema["format"].as_str() },
         }
@@ -125,6 +140,7 @@ impl Table {
             fields: schema["properties"].as_object(),
             required: strings(&schema["required"]),
             others: Some(&schema["additionalProperties"]).filter(|others| others.is_object()),
+            named: schema.get("propertyNames").is_some(),
             short: schema["x-short"].as_str(),
             later: strings(&schema["x-later"]),
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::file::RunFile;
-use crate::{Evaluate, Prepare, Train};
+use crate::{Evaluate, On, Prepare, Train};
 
 /// A run file, resolved. Serialised, it is a run file in the long form again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -15,6 +15,8 @@ pub struct RunSpec {
     pub seed: u64,
     /// What is done, in the order of the file.
     pub steps: Vec<Step>,
+    /// What it is given in places other than this machine.
+    pub on: On,
 }
 
 /// One thing that is done.

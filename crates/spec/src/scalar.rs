@@ -27,6 +27,24 @@ pub(crate) fn read(node: &Node, rule: &Rule) -> Result<Json, Option<Wrong>> {
     }
 }
 
+/// A value as YAML itself understands it, where no rule says what it is.
+pub(crate) fn plain(node: &Node) -> Json {
+    match &node.value {
+        _ if node.is_null() => Json::Null,
+        Value::Scalar { text, quoted: true } => Json::String(text.clone()),
+        Value::Scalar { text, .. } => {
+            let number = || serde_json::from_str::<serde_json::Number>(text).ok();
+            let flag = || matches!(text.as_str(), "true" | "false").then(|| text == "true");
+            let plain = flag().map(Json::Bool).or_else(|| number().map(Json::Number));
+            plain.unwrap_or_else(|| Json::String(text.clone()))
+        }
+        Value::List(nodes) => nodes.iter().map(plain).collect(),
+        Value::Map(entries) => {
+            entries.iter().map(|entry| (entry.key.clone(), plain(&entry.node))).collect()
+        }
+    }
+}
+
 fn flag(text: &str) -> Option<bool> {
     match text {
         "true" | "True" | "TRUE" => Some(true),
@@ -93,6 +111,7 @@ fn text(text: &str, format: Option<&str>) -> Result<Json, Option<Wrong>> {
     let problem = match format {
         Some("name") if !words::is_name(text) => Some(words::not_a_name(text)),
         Some("duration-text") => text.parse::<Duration>().err().map(|e| e.to_string()),
+        Some("quantity") if !words::is_quantity(text) => Some(words::not_a_quantity(text)),
         Some("size-text") => text.parse::<Bytes>().err().map(|e| e.to_string()),
         _ => None,
     };

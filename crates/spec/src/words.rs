@@ -23,6 +23,22 @@ pub(crate) fn not_a_name(text: &str) -> String {
     )
 }
 
+/// Whether a text is an amount as Kubernetes writes it: `200m`, `125Mi`, `2`.
+pub(crate) fn is_quantity(text: &str) -> bool {
+    const UNITS: [&str; 14] =
+        ["", "m", "k", "Ki", "M", "Mi", "G", "Gi", "T", "Ti", "P", "Pi", "E", "Ei"];
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    number.starts_with(|c: char| c.is_ascii_digit())
+        && number.parse::<f64>().is_ok()
+        && UNITS.contains(&unit)
+}
+
+pub(crate) fn not_a_quantity(text: &str) -> String {
+    let text = shortened(text);
+    format!("`{text}` is not an amount as Kubernetes writes it, such as `200m`, `125Mi` or `2`")
+}
+
 /// What may stand at a place: "a whole number".
 pub(crate) fn expected(schema: Schema) -> String {
     match Rule::of(schema) {
@@ -33,11 +49,13 @@ pub(crate) fn expected(schema: Schema) -> String {
             Some("duration-text") => "a duration such as `90s` or `2h`".into(),
             Some("size-text") => "a size such as `7GiB`".into(),
             Some("name") => "a name".into(),
+            Some("quantity") => "an amount such as `125Mi`".into(),
             _ => "text".into(),
         },
         Rule::List { least, most, .. } if least == most => format!("a list of {least}"),
         Rule::List { .. } => "a list".into(),
         Rule::Table(table) => a_table(&table).into(),
+        Rule::Any => "a mapping".into(),
         Rule::Choice(choice) => {
             let mut ways: Vec<String> = choice.others.iter().map(|s| expected(s)).collect();
             let words: Vec<&str> = choice.all_words().collect();

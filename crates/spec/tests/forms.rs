@@ -33,6 +33,7 @@ fn a_small_file_means_three_steps_and_every_default() {
                 step("train", &["prepare"], Action::Train(Train::new(model.clone()))),
                 step("evaluate", &["train"], Action::Evaluate(Evaluate::default())),
             ],
+            on: spec::On::default(),
         }
     );
     let spec = parse(RIGHT);

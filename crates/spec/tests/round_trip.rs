@@ -310,7 +310,7 @@ fn run_spec() -> impl Strategy<Value = RunSpec> {
         if backwards {
             steps.reverse();
         }
-        RunSpec { name, seed, steps }
+        RunSpec { name, seed, steps, on: spec::On::default() }
     })
 }
 

@@ -6,16 +6,21 @@ use std::io::{self, Read, Seek, SeekFrom};
 use crate::http::Download;
 
 /// The bytes of one thing in a store, from some offset on.
-#[derive(Debug)]
 pub struct Reader {
     source: Source,
     size: Option<u64>,
 }
 
-#[derive(Debug)]
 enum Source {
     File(File),
     Http(Box<Download>),
+    Remote(Box<dyn Read + Send>),
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").field("size", &self.size).finish_non_exhaustive()
+    }
 }
 
 impl Reader {
@@ -32,6 +37,10 @@ impl Reader {
         Reader { size: download.size(), source: Source::Http(Box::new(download)) }
     }
 
+    pub(crate) fn remote((size, bytes): (u64, Box<dyn Read + Send>)) -> Reader {
+        Reader { size: Some(size), source: Source::Remote(bytes) }
+    }
+
     /// The size of the whole thing, where it is known before the end.
     pub fn size(&self) -> Option<u64> {
         self.size
@@ -43,6 +52,7 @@ impl Read for Reader {
         match &mut self.source {
             Source::File(file) => file.read(buffer),
             Source::Http(download) => download.read(buffer),
+            Source::Remote(bytes) => bytes.read(buffer),
         }
     }
 }

@@ -14,7 +14,7 @@ use object_store::{GetResultPayload, ObjectStore, ObjectStoreExt, PutMode};
 
 use crate::http::Http;
 use crate::publish::create_folder;
-use crate::{Reader, Result, StoreError};
+use crate::{Reader, Remote, Result, StoreError};
 
 /// Where things are published and found, by paths such as `checkpoints/000200/weights`. Cheap to
 /// clone. What is put is there whole or not at all, and survives a crash once the call returns.
@@ -29,6 +29,13 @@ pub struct Store {
 enum Backend {
     Local(Arc<LocalFileSystem>),
     Http(Arc<Http>),
+    Remote(Arc<dyn Remote>),
+}
+
+/// What can be written and listed, too.
+enum Writable<'a> {
+    Local(&'a LocalFileSystem),
+    Remote(&'a dyn Remote),
 }
 
 /// One thing in a store.
@@ -76,6 +83,11 @@ impl Store {
         }
     }
 
+    /// The store that a folder on another machine is. `place` says where, for messages.
+    pub fn remote(place: &str, remote: Arc<dyn Remote>) -> Store {
+        Store { place: place.into(), backend: Backend::Remote(remote) }
+    }
+
     /// Reads a thing whole, if it is not larger than `limit` bytes.
     pub fn get(&self, path: &str, limit: u64) -> Result<Bytes> {
         let too_large =
@@ -117,6 +129,10 @@ impl Store {
         let checked = check(path)?;
         let local = match &self.backend {
             Backend::Http(http) => return http.reader(path, offset, &self.place),
+            Backend::Remote(remote) => {
+                let found = remote.get(path, offset).map_err(|error| self.io(error, path))?;
+                return Ok(Reader::remote(found));
+            }
             Backend::Local(local) => local,
         };
         let found = block_on(local.get(&checked)).map_err(|error| self.error(error, path))?;
@@ -130,37 +146,43 @@ impl Store {
     /// Publishes a thing, in place of what may have this name. Only names that point at others may
     /// be replaced; for all else there is [`put_new`](Store::put_new).
     pub fn put(&self, path: &str, bytes: impl Into<Bytes>) -> Result<()> {
-        self.put_with(path, bytes.into(), PutMode::Overwrite)
+        self.put_with(path, bytes.into(), false)
     }
 
     /// Publishes a thing under a name that nothing has. Of several that try at once one succeeds,
     /// and the others learn that it [already exists](StoreError::AlreadyExists).
     pub fn put_new(&self, path: &str, bytes: impl Into<Bytes>) -> Result<()> {
-        self.put_with(path, bytes.into(), PutMode::Create)
+        self.put_with(path, bytes.into(), true)
     }
 
     /// Everything below a folder of the store, at any depth, in the order of paths. `""` is the whole
     /// store. What was left unfinished by a crash is not shown.
     pub fn list(&self, prefix: &str) -> Result<Vec<Entry>> {
-        let local = self.writable("listing")?;
-        let folder = match prefix.trim_end_matches('/') {
-            "" => None,
-            prefix => Some(check(prefix)?),
+        let prefix = prefix.trim_end_matches('/');
+        let folder = if prefix.is_empty() { None } else { Some(check(prefix)?) };
+        let mut entries: Vec<Entry> = match self.writable("listing")? {
+            Writable::Remote(remote) => remote.list(prefix).map_err(|e| self.io(e, prefix))?,
+            Writable::Local(local) => {
+                let found = block_on(local.list(folder.as_ref()).try_collect::<Vec<_>>());
+                let found = found.map_err(|error| self.error(error, prefix))?.into_iter();
+                found
+                    .map(|meta| Entry { path: meta.location.to_string(), size: meta.size })
+                    .collect()
+            }
         };
-        let found = block_on(local.list(folder.as_ref()).try_collect::<Vec<_>>());
-        let found = found.map_err(|error| self.error(error, prefix))?;
-        let mut entries: Vec<Entry> = found
-            .into_iter()
-            .map(|meta| Entry { path: meta.location.to_string(), size: meta.size })
-            .collect();
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(entries)
     }
 
     /// Removes a thing. Removing what is not there is an error.
     pub fn delete(&self, path: &str) -> Result<()> {
-        let local = self.writable("removing")?;
-        block_on(local.delete(&check(path)?)).map_err(|error| self.error(error, path))
+        let checked = check(path)?;
+        match self.writable("removing")? {
+            Writable::Remote(remote) => remote.delete(path).map_err(|error| self.io(error, path)),
+            Writable::Local(local) => {
+                block_on(local.delete(&checked)).map_err(|error| self.error(error, path))
+            }
+        }
     }
 
     /// The size of a thing in bytes.
@@ -168,6 +190,7 @@ impl Store {
         let checked = check(path)?;
         match &self.backend {
             Backend::Http(http) => http.size(path, &self.place),
+            Backend::Remote(remote) => remote.size(path).map_err(|error| self.io(error, path)),
             Backend::Local(local) => block_on(local.head(&checked))
                 .map(|meta| meta.size)
                 .map_err(|error| self.error(error, path)),
@@ -203,16 +226,24 @@ impl Store {
         Ok(Store { place, backend: Backend::Local(Arc::new(local)) })
     }
 
-    fn put_with(&self, path: &str, bytes: Bytes, mode: PutMode) -> Result<()> {
-        let local = self.writable("writing")?;
-        block_on(local.put_opts(&check(path)?, bytes.into(), mode.into()))
+    fn put_with(&self, path: &str, bytes: Bytes, new: bool) -> Result<()> {
+        let checked = check(path)?;
+        let local = match self.writable("writing")? {
+            Writable::Remote(remote) => {
+                return remote.put(path, bytes, new).map_err(|error| self.io(error, path));
+            }
+            Writable::Local(local) => local,
+        };
+        let mode = if new { PutMode::Create } else { PutMode::Overwrite };
+        block_on(local.put_opts(&checked, bytes.into(), mode.into()))
             .map(drop)
             .map_err(|error| self.error(error, path))
     }
 
-    fn writable(&self, doing: &'static str) -> Result<&LocalFileSystem> {
+    fn writable(&self, doing: &'static str) -> Result<Writable<'_>> {
         match &self.backend {
-            Backend::Local(local) => Ok(local),
+            Backend::Local(local) => Ok(Writable::Local(local)),
+            Backend::Remote(remote) => Ok(Writable::Remote(&**remote)),
             Backend::Http(_) => Err(StoreError::ReadOnly { place: self.place.to_string(), doing }),
         }
     }

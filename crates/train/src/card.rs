@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Card, DataFacts, Ensemble, Model, Preprocess, Trained};
+use model::{Card, DataFacts, Model, Preprocess, Trained};
 
 use crate::event::Metrics;
 use crate::{Error, Settings, Trainer};
@@ -26,12 +26,11 @@ impl Trainer {
 
     /// Keeps the model of a rank that has come to its end.
     pub(crate) fn save_member(&self, rank: usize) -> Result<(), Error> {
-        let Some(folder) = &self.members else {
+        let Some(keep) = &self.keep_member else {
             return Ok(());
         };
         let weights = self.round.replicas[&rank].weights.clone();
-        Ensemble::save_member(folder, rank, &self.with_card(weights))?;
-        Ok(())
+        keep(rank, &self.with_card(weights))
     }
 
     fn with_card(&self, weights: Vec<f32>) -> Model {

@@ -16,13 +16,15 @@ pub fn describe_kind(kind: &Kind) -> Option<String> {
     Some(match kind {
         Kind::RunStarted { run, resumed: false, .. } => format!("run {run} started"),
         Kind::RunStarted { run, resumed: true, .. } => format!("run {run} goes on"),
-        Kind::TaskStarted { process, pid, adopted: true, .. } => {
-            format!("goes on with process {process} (pid {pid})")
+        Kind::TaskStarted { process, pid, place, serves, adopted, .. } => {
+            let name = place.clone().unwrap_or_else(|| format!("pid {pid}"));
+            match (adopted, serves) {
+                (true, _) => format!("goes on with process {process} ({name})"),
+                (false, true) => format!("process {process} started as a server ({name})"),
+                (false, false) => format!("process {process} started ({name})"),
+            }
         }
-        Kind::TaskStarted { process, pid, serves: true, .. } => {
-            format!("process {process} started as a server (pid {pid})")
-        }
-        Kind::TaskStarted { process, pid, .. } => format!("process {process} started (pid {pid})"),
+        Kind::Delayed { process, reason } => format!("process {process} cannot start: {reason}"),
         Kind::Fetching { file, bytes, total } => fetching(file, *bytes, *total),
         Kind::Prepared { train, validation, test, .. } => {
             format!("{train} samples to train, {validation} to validate, {test} to test")

@@ -49,6 +49,9 @@ pub enum Kind {
         /// When it started, as the system counts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ticks: Option<u64>,
+        /// Where it was started, if not on the driver's machine: the name of a pod.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<String>,
         /// Whether it is a server of parameters.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         serves: bool,
@@ -81,6 +84,13 @@ pub enum Kind {
     Awaiting {
         /// Where the driver listens.
         address: String,
+    },
+    /// A process cannot start yet. Those that are there do not wait for it.
+    Delayed {
+        /// Which one.
+        process: u32,
+        /// What it waits for.
+        reason: String,
     },
     /// A process died or hangs, and others go on.
     ProcessLost {

@@ -13,8 +13,10 @@ pub const MAX_FRAME: usize = 8 << 20;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToDriver {
-    /// The first words on every connection.
+    /// The first words on every connection but those of [`Files`](ToDriver::Files).
     Hello(Box<Hello>),
+    /// The first and only words of this kind on a connection that files of the run go over.
+    Files,
     /// Something happened. Said again on the next connection until it was [`ToProcess::Heard`].
     Said {
         /// Counts up.
@@ -80,6 +82,9 @@ pub enum ToProcess {
 pub struct Hello {
     /// Its number in the run, where it has one.
     pub process: Option<u32>,
+    /// Where it was started, where that is all that whoever started it knows of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// Its process id.
     pub pid: u32,
     /// The machine it runs on.

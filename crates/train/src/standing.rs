@@ -91,12 +91,16 @@ pub struct TaskStanding {
 }
 
 /// A process that was started and has not been heard to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Living {
     /// Its process id.
     pub pid: u32,
     /// When it started, as the system counts.
     pub ticks: Option<u64>,
+    /// Where it was started, if not on the driver's machine.
+    pub place: Option<String>,
+    /// What it waits for, where it cannot start.
+    pub delayed: Option<String>,
     /// Whether it is a server of parameters.
     pub serves: bool,
 }
@@ -179,21 +183,31 @@ impl Standing {
     fn take_task(&mut self, id: &str, kind: &Kind) {
         let task = self.tasks.entry(id.to_owned()).or_default();
         match kind {
-            Kind::TaskStarted { process, pid, ticks, serves, .. } => {
+            Kind::TaskStarted { process, pid, ticks, place, serves, .. } => {
                 task.state = State::Running;
-                task.living.insert(*process, Living { pid: *pid, ticks: *ticks, serves: *serves });
+                let (pid, ticks, place) = (*pid, *ticks, place.clone());
+                let living = Living { pid, ticks, place, delayed: None, serves: *serves };
+                task.living.insert(*process, living);
                 self.processes = self.processes.max(process + 1);
             }
             Kind::Checkpoint { step } => task.saved = task.saved.max(Some(*step)),
             // What lies beyond it was damaged, and is as good as never saved.
             Kind::Resumed { step, .. } => task.saved = Some(*step),
             Kind::Formed { generation, processes, ranks, .. } => {
+                for process in processes {
+                    task.living.entry(*process).and_modify(|living| living.delayed = None);
+                }
                 task.generation = *generation;
                 task.hosts = processes.iter().copied().zip(ranks.iter().cloned()).collect();
             }
             Kind::ProcessLost { process, .. } => {
                 task.living.remove(process);
                 task.faults += 1;
+            }
+            Kind::Delayed { process, reason } => {
+                if let Some(living) = task.living.get_mut(process) {
+                    living.delayed = Some(reason.clone());
+                }
             }
             Kind::ProcessLeft { process } => {
                 task.living.remove(process);
@@ -302,6 +316,7 @@ mod tests {
             process,
             pid: 1,
             ticks: None,
+            place: None,
             serves: false,
             adopted: false,
         };

@@ -2,13 +2,12 @@
 //! training stands. How ranks work together is the strategies' part.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use collective::Group;
 use data::{Batches, Order, Samples};
 use engine::{Cpu, Floats, Noise, Outcome, Program, Session};
-use model::{Graph, Network};
+use model::{Graph, Model, Network};
 use spec::{Combine, Strategy};
 
 use crate::checkpoint::{Position, Snapshot};
@@ -20,6 +19,9 @@ use crate::settings::turns;
 use crate::strategy::Round;
 use crate::tally::Tally;
 use crate::{Error, Origin, Settings, Shares};
+
+/// Keeps the model of a rank, where nothing is averaged.
+pub(crate) type KeepMember = Box<dyn Fn(usize, &Model) -> Result<(), Error>>;
 
 /// A process in the middle of training.
 pub struct Trainer {
@@ -44,8 +46,8 @@ pub struct Trainer {
     pub(crate) shape: Vec<usize>,
     pub(crate) scale: f32,
     pub(crate) origin: Origin,
-    /// Where every rank's model is kept, if all are.
-    pub(crate) members: Option<PathBuf>,
+    /// Keeps a rank's model, if all are kept.
+    pub(crate) keep_member: Option<KeepMember>,
     /// How many samples' gradients were computed here.
     pub(crate) computed: u64,
     /// Samples that accuracy is told of along the way, where it is.
@@ -130,7 +132,7 @@ impl Trainer {
             shape,
             scale,
             origin,
-            members: None,
+            keep_member: None,
             computed: 0,
             test: None,
         })
@@ -153,11 +155,6 @@ impl Trainer {
             self.hosted.insert(rank, Hosted { samples, batches: None, memory });
         }
         Ok(())
-    }
-
-    /// Keeps every rank's model in a folder, where nothing is averaged.
-    pub fn keep_members_in(&mut self, folder: PathBuf) {
-        self.members = Some(folder);
     }
 
     /// Whether every rank's model is kept, and nothing is averaged.

@@ -25,5 +25,6 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         let problem = format!("{} does not go on now; `trainyard run` its file first", run.id());
         return Err(Failure::Failed(anyhow::anyhow!("{problem}")));
     }
-    serve(Worker { join: &run.join(), listen: None, reach: Reach::Anywhere, process: None })
+    let (listen, process, scratch) = (None, None, None);
+    serve(Worker { join: &run.join(), listen, reach: Reach::Anywhere, process, scratch })
 }

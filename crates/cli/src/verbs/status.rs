@@ -47,6 +47,12 @@ struct TaskStatus {
 struct ProcessStatus {
     process: u32,
     pid: u32,
+    /// The pod it runs in, on a cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<String>,
+    /// What it waits for, where it cannot start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delayed: Option<String>,
     /// Whether it is a server of parameters, which hosts no ranks.
     serves: bool,
     ranks: Vec<usize>,
@@ -99,6 +105,8 @@ fn task_status(task: &Task, stands: TaskStanding, run: State) -> TaskStatus {
     let processes = living.map(|(&process, living)| ProcessStatus {
         process,
         pid: living.pid,
+        place: living.place.clone(),
+        delayed: living.delayed.clone(),
         serves: living.serves,
         ranks: stands.hosts.get(&process).cloned().unwrap_or_default(),
         step: step(process),
@@ -134,5 +142,7 @@ fn process_row(process: &ProcessStatus) -> Vec<String> {
         false => output::ranks(&process.ranks),
     };
     let step = process.step.map_or(String::new(), |step| format!("step {step}"));
-    vec![format!("  {}", process.process), format!("pid {}", process.pid), ranks, step]
+    let name = process.place.clone().unwrap_or_else(|| format!("pid {}", process.pid));
+    let state = process.delayed.clone().unwrap_or(step);
+    vec![format!("  {}", process.process), name, ranks, state]
 }

@@ -10,7 +10,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tokio::runtime::Builder;
 use tokio::sync::watch;
-use train::{Clock, Join, Station};
+use train::{Clock, Join, RunFolder, Station};
 
 use crate::address;
 use crate::failure::Failure;
@@ -23,8 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Work for a run, on this machine
 ///
 /// It finds the run by the `join.json` of its folder, copied here if need be, and takes a share of the
-/// work from the process that has most; where all have one rank it stands by. The run's folder must
-/// be readable and writable under the same path. Ctrl-C hands the work back.
+/// work from the process that has most; where all have one rank it stands by. On another machine the
+/// run's files come and go through the driver. Ctrl-C hands the work back.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trainyard run mnist.yaml --listen 10.0.0.1:7070
@@ -36,6 +36,10 @@ pub(crate) struct Args {
     /// Where others of the run reach this process [default: as the driver is reached, any port]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
+    /// Take the run's files from the driver, and keep copies here [default: only where the run's
+    /// folder is not on this machine, in a temporary folder]
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
     /// Exchange numbers over the network even with processes of this machine
     #[arg(long)]
     no_shared_memory: bool,
@@ -50,6 +54,7 @@ pub(crate) fn act(args: &Args) -> Result<(), Failure> {
         listen: args.listen.clone(),
         reach: if args.no_shared_memory { Reach::Network } else { Reach::Anywhere },
         process: args.process,
+        scratch: args.scratch.as_deref(),
     })
 }
 
@@ -59,6 +64,8 @@ pub(crate) struct Worker<'a> {
     pub(crate) listen: Option<String>,
     pub(crate) reach: Reach,
     pub(crate) process: Option<u32>,
+    /// A folder for files of a run whose own folder is not here.
+    pub(crate) scratch: Option<&'a Path>,
 }
 
 /// Works until the driver says that it is enough.
@@ -77,13 +84,22 @@ pub(crate) fn serve(worker: Worker<'_>) -> Result<(), Failure> {
         .enable_all()
         .build()
         .context("cannot start a thread")?;
+    // Removed with all that is in it when this process ends.
+    let made = tempfile::tempdir().context("cannot make a folder for files")?;
+    let folder = match (worker.scratch, worker.process) {
+        (Some(scratch), _) => RunFolder::Elsewhere(scratch.to_owned()),
+        (None, Some(_)) => RunFolder::Here,
+        (None, None) => RunFolder::HereOr(made.path().to_owned()),
+    };
     let time = clock.clone();
     let station = Station {
         net: Arc::new(Sockets),
         encrypt: true,
         join: Arc::new(move || Join::read(&path)),
         process: worker.process,
+        place: None,
         pid: std::process::id(),
+        folder,
         listen,
         reach: worker.reach,
         clock,

@@ -45,6 +45,7 @@ impl Actor {
         };
         let hello = Hello {
             process: self.process,
+            place: None,
             pid: self.pid,
             host: "here".into(),
             contact,

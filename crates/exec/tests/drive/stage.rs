@@ -126,16 +126,16 @@ impl Stage {
 }
 
 impl Launcher for Cast {
-    fn start(&mut self, _: &Task, process: u32) -> Result<Started, ExecError> {
+    fn start(&mut self, _: &Task, process: u32, _: bool) -> Result<Started, ExecError> {
         let actor = self.stage.stranger(Some(process));
         let pid = actor.pid;
         let handle = tokio::spawn((self.script)(actor));
         self.stage.processes.lock().unwrap().insert(pid, handle);
         self.ours.insert(process, pid);
-        Ok(Started { pid, ticks: Some(1) })
+        Ok(Started { pid, ticks: Some(1), place: None })
     }
 
-    fn adopt(&mut self, process: u32, started: Started) -> bool {
+    fn adopt(&mut self, _: &Task, process: u32, started: &Started) -> bool {
         let processes = self.stage.processes.lock().unwrap();
         let lives = processes.get(&started.pid).is_some_and(|handle| !handle.is_finished());
         if lives {

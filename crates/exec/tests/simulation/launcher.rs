@@ -21,14 +21,14 @@ impl Machines {
 }
 
 impl Launcher for Machines {
-    fn start(&mut self, _: &Task, process: u32) -> Result<Started, ExecError> {
+    fn start(&mut self, _: &Task, process: u32, _: bool) -> Result<Started, ExecError> {
         let pid = self.yard.plan(Some(process));
         self.ours.insert(process, pid);
         self.yard.books().wishes.push(Wish::Start(pid));
-        Ok(Started { pid, ticks: Some(u64::from(pid)) })
+        Ok(Started { pid, ticks: Some(u64::from(pid)), place: None })
     }
 
-    fn adopt(&mut self, process: u32, started: Started) -> bool {
+    fn adopt(&mut self, _: &Task, process: u32, started: &Started) -> bool {
         let lives = started.ticks.is_some() && self.yard.lives(started.pid);
         if lives {
             self.ours.insert(process, started.pid);

@@ -10,6 +10,8 @@ use crate::message::Formation;
 pub struct Limits {
     /// From a process's start to its first words.
     pub arrival: Duration,
+    /// From the start of a driver to the first words of a process that an earlier one started.
+    pub reunion: Duration,
     /// Between two signs of life.
     pub silence: Duration,
     /// For which all may wait for each other, and nothing move.
@@ -48,6 +50,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             arrival: Duration::from_secs(30),
+            reunion: Duration::from_millis(2500),
             silence: Duration::from_millis(2500),
             stall: Duration::from_secs(2),
             stuck: Duration::from_secs(1800),
@@ -209,7 +212,7 @@ fn gather(crew: &Crew, limits: &Limits) -> (Decision, String) {
         }
     }
     let survivors = whole.is_some();
-    let unarrived = |(_, member): &(&u32, &super::Member)| member.line.is_none();
+    let unarrived = |(_, m): &(&u32, &super::Member)| m.line.is_none() && !m.delayed;
     match crew.members.iter().find(unarrived) {
         // Whoever holds something goes on at once; a newcomer joins later.
         Some((process, _)) if !survivors => wait(&format!("process {process} has not arrived")),

@@ -86,6 +86,8 @@ pub struct Member {
     pub due: Duration,
     /// Its line to the driver, if it has one.
     pub line: Option<Line>,
+    /// Whether it is known that it cannot come soon.
+    pub delayed: bool,
     /// Whether the system asked it to leave.
     pub leaving: bool,
     /// Whether it was told to save what it holds and go.
@@ -116,7 +118,15 @@ pub struct Line {
 impl Member {
     /// One that is to call by a certain time.
     pub fn new(due: Duration, serves: bool) -> Self {
-        Member { due, line: None, leaving: false, dismissed: false, seated: false, serves }
+        Member {
+            due,
+            line: None,
+            delayed: false,
+            leaving: false,
+            dismissed: false,
+            seated: false,
+            serves,
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) async fn keep(
     servers: &ParameterServer,
     bytes_sent: &mut u64,
 ) -> Result<Performed, Error> {
-    let rules = server_rules(desk.orders, train, data, servers)?;
+    let rules = server_rules((desk.orders, desk.files), train, data, servers)?;
     let mut counter = Counter::new(Shelf::new(rules, desk.orders.cpu()));
     let mut door = open_door(&desk).await?;
     let contact = Contact {

@@ -40,6 +40,7 @@ pub(crate) struct Caller {
     pub(crate) access: Access,
     pub(crate) join: Arc<dyn Fn() -> Result<Join, Error> + Send + Sync>,
     pub(crate) process: Option<u32>,
+    pub(crate) place: Option<String>,
     pub(crate) pid: u32,
     pub(crate) host: String,
     pub(crate) contact: Contact,
@@ -184,6 +185,7 @@ impl Keeper {
         let (reader, mut writer) = wire.split();
         let hello = Hello {
             process: self.caller.process,
+            place: self.caller.place.clone(),
             pid: self.caller.pid,
             host: self.caller.host.clone(),
             contact: self.caller.contact.clone(),

@@ -17,6 +17,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use crate::context::Context;
+use crate::files::{Files, RunFolder};
 use crate::message::{Farewell, Parting, ToProcess};
 use crate::orders::{Orders, Performed};
 use crate::pulse::Trained;
@@ -34,8 +35,12 @@ pub struct Station {
     pub join: Arc<dyn Fn() -> Result<Join, Error> + Send + Sync>,
     /// Its number in the run, if a driver started it.
     pub process: Option<u32>,
+    /// Where a driver had it started, where the driver gives it a number only when it calls.
+    pub place: Option<String>,
     /// What the system calls it.
     pub pid: u32,
+    /// Where the run's folder is.
+    pub folder: RunFolder,
     /// Where others of its group may reach it: an address to listen at.
     pub listen: String,
     /// Whether shared memory may be used.
@@ -81,6 +86,7 @@ pub async fn serve(station: Station) -> Result<Performed, Error> {
             access: access.clone(),
             join: station.join.clone(),
             process: station.process,
+            place: station.place.clone(),
             pid: station.pid,
             host: station.host.clone(),
             contact: port.contact(),
@@ -121,8 +127,9 @@ async fn perform(
         outbox.say(kind);
     };
     if let Role::Worker { train, data } = &orders.task.role {
-        let voice = &mut voice;
-        let desk = work::Desk { orders, station, line, port, pulse, access, voice };
+        let (voice, files) = (&mut voice, Files::open(orders, station, access)?);
+        let files = &Arc::new(files);
+        let desk = work::Desk { orders, station, line, port, pulse, access, files, voice };
         if let (true, Strategy::ParameterServer(servers)) = (orders.serves, train.strategy) {
             return keep::keep(desk, (train, data), &servers, bytes_sent).await;
         }

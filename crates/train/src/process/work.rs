@@ -1,6 +1,7 @@
 //! A process that trains: it halts, forms groups, trains in them, saves and leaves as the driver says,
 //! and keeps what it holds all the while.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use collective::{Access, Broken, Contact, Layout, Port, Seat};
@@ -14,6 +15,7 @@ use super::line::Line;
 use super::outbox::Outbox;
 use crate::context::Context;
 use crate::event::{Epoch, Kind};
+use crate::files::Files;
 use crate::fit::{Ending, fit_with};
 use crate::message::{Formation, Held, Mark, ToDriver, ToProcess};
 use crate::orders::{Orders, Performed};
@@ -33,6 +35,7 @@ pub(super) struct Desk<'a> {
     pub(super) port: &'a Port,
     pub(super) pulse: &'a Pulse,
     pub(super) access: &'a Access,
+    pub(super) files: &'a Arc<Files>,
     pub(super) voice: &'a mut dyn FnMut(Kind),
 }
 
@@ -43,7 +46,7 @@ pub(super) async fn work(
     bytes_sent: &mut u64,
 ) -> Result<Performed, Error> {
     let outbox = desk.line.outbox();
-    let mut worker = Worker::open(desk.orders, desk.station, (train, data))?;
+    let mut worker = Worker::open(desk.orders, (desk.station, desk.files), (train, data))?;
     let mut finished = false;
     // The group it is in, or was in last.
     let mut last: Option<Box<Formation>> = None;

@@ -1,18 +1,17 @@
 //! What a process that trains has open: the data, the model, its checkpoints; and how it publishes.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use collective::Group;
 use data::{Manifest, Samples};
 use model::{DataFacts, Ensemble, Model, Network};
 use spec::{Assign, ParameterServer, Split, Strategy, Train};
-use store::Store;
 
 use crate::checkpoint::Found;
 use crate::context::Context;
 use crate::event::{Kind, Published};
+use crate::files::Files;
 use crate::fit::{RankPlaces, Saving};
 use crate::message::Mark;
 use crate::orders::Orders;
@@ -27,6 +26,7 @@ pub(crate) struct Worker {
     pub(crate) saving: Saving,
     /// Whether it holds a state that training can go on from.
     pub(crate) holds: bool,
+    files: Arc<Files>,
     manifest: Manifest,
     checkpoints: Checkpoints,
     /// Where every rank has all samples: those.
@@ -37,16 +37,20 @@ impl Worker {
     /// Opens what training needs. Nothing of a rank is read yet.
     pub(crate) fn open(
         orders: &Orders,
-        station: &Station,
+        (station, files): (&Station, &Arc<Files>),
         (train, data): (&Train, &str),
     ) -> Result<Self, Error> {
-        let run = orders.run_dir();
-        let manifest = Manifest::open(&run.data(data))?;
+        let run = &files.run;
+        let manifest = open_data(files, data)?;
         let (shape, classes) = (manifest.shape.clone(), manifest.classes);
-        let (network, weights) = starting_point(&train.model, &shape, classes)?;
+        let (network, weights) = network(orders, files, &train.model, &manifest)?;
         let settings = Settings::of(train, &network, orders.task.seed);
-        let validation = match manifest.validation {
-            Some(_) => Some(Arc::new(manifest.split(Split::Validation)?)),
+        let [validation_file, test_file] = manifest.held_out_files();
+        let validation = match validation_file {
+            Some(file) => {
+                files.bring(&file)?;
+                Some(Arc::new(manifest.split(Split::Validation)?))
+            }
             None => None,
         };
         let shards = (0..train.workers).map(|rank| manifest.shard_samples(rank)).collect();
@@ -62,12 +66,17 @@ impl Worker {
         let mut trainer = Trainer::new(material, settings, orders.cpu())?;
         if let Strategy::ParameterServer(servers) = train.strategy {
             trainer.position.turns = vec![0; train.workers];
-            if servers.accuracy_every > 0 && manifest.test.is_some() {
+            if let Some(file) = test_file.filter(|_| servers.accuracy_every > 0) {
+                files.bring(&file)?;
                 trainer.test = Some(Arc::new(manifest.split(Split::Test)?));
             }
         }
-        trainer.keep_members_in(run.model(&orders.task.id));
-        let folder = Store::local(run.checkpoints().join(&orders.task.id))?;
+        let (kept, folder) = (files.clone(), run.model(&orders.task.id));
+        trainer.keep_member = Some(Box::new(move |rank, model| {
+            Ensemble::save_member(&folder, rank, model)?;
+            kept.hand_in(&Ensemble::member_file(&folder, rank))
+        }));
+        let folder = files.store(&run.checkpoints().join(&orders.task.id))?;
         let keep = train.checkpoint.keep as usize;
         let writer = orders.process_name(station.pid);
         let checkpoints = Checkpoints::new(folder, writer.clone(), keep);
@@ -75,9 +84,10 @@ impl Worker {
             true => Saver::at_once(checkpoints.clone()),
             false => Saver::new(checkpoints.clone()),
         };
-        let ranks = folder_of_ranks(orders);
+        let (ranks, places) =
+            (run.checkpoints().join(&orders.task.id).join("ranks"), files.clone());
         let place = move |rank: usize| {
-            let store = Store::local(ranks.join(rank.to_string()))?;
+            let store = places.store(&ranks.join(rank.to_string()))?;
             Ok(Checkpoints::new(store, writer.clone(), 1))
         };
         let ranks: Option<RankPlaces> = match train.strategy {
@@ -85,13 +95,15 @@ impl Worker {
             _ => None,
         };
         let saving = Saving { saver, every: train.checkpoint.every.get(), ranks };
-        Ok(Worker { trainer, saving, holds: false, manifest, checkpoints, copy: None })
+        let files = files.clone();
+        Ok(Worker { trainer, saving, holds: false, files, manifest, checkpoints, copy: None })
     }
 
     /// Hosts the ranks that a group has placed here.
     pub(crate) fn host(&mut self, group: &mut Group) -> Result<(), Error> {
-        let Worker { trainer, manifest, copy, .. } = self;
+        let Worker { trainer, files, manifest, copy, .. } = self;
         trainer.host(group, |rank| {
+            manifest.shard_file(rank).iter().try_for_each(|file| files.bring(file))?;
             if manifest.origin.assign == Assign::Split {
                 return Ok(Arc::new(manifest.shard(rank)?));
             }
@@ -183,12 +195,16 @@ impl Worker {
     /// Publishes the model. One that is there already, from a process that died before it could say
     /// so, has the same weights and stays.
     fn publish(&self, orders: &Orders) -> Result<Published, Error> {
-        let run = orders.run_dir();
+        let (files, run) = (&self.files, &self.files.run);
         let folder = run.model(&orders.task.id);
         let parameters = self.trainer.parameters() as u64;
         let (path, weights_sha256, models) = if self.trainer.keeps_members() {
             let world = self.trainer.shares().world();
-            (folder.clone(), Ensemble::seal(&folder, world)?, world as u64)
+            let member = |rank| files.bring(&Ensemble::member_file(&folder, rank));
+            (0..world).try_for_each(member)?;
+            let weights_sha256 = Ensemble::seal(&folder, world)?;
+            files.hand_in(&Ensemble::manifest_file(&folder))?;
+            (folder.clone(), weights_sha256, world as u64)
         } else {
             let (path, model) = (folder.join(model::FILE_NAME), self.trainer.model());
             let weights_sha256 = model.weights_sha256();
@@ -196,6 +212,7 @@ impl Worker {
             if there.ok().as_ref() != Some(&weights_sha256) {
                 model.save(&path)?;
             }
+            files.hand_in(&path)?;
             (path, weights_sha256, 1)
         };
         let position = self.trainer.position();
@@ -213,13 +230,13 @@ impl Worker {
 
 /// How the servers of a task make updates.
 pub(crate) fn server_rules(
-    orders: &Orders,
+    (orders, files): (&Orders, &Files),
     train: &Train,
     data: &str,
     how: &ParameterServer,
 ) -> Result<Rules, Error> {
-    let manifest = Manifest::open(&orders.run_dir().data(data))?;
-    let (network, _) = starting_point(&train.model, &manifest.shape, manifest.classes)?;
+    let manifest = open_data(files, data)?;
+    let (network, _) = network(orders, files, &train.model, &manifest)?;
     servers::check(network.graph.parameter_count(), how.servers)?;
     let settings = Settings::of(train, &network, orders.task.seed);
     let shards = (0..train.workers).map(|rank| manifest.shard_samples(rank)).collect();
@@ -234,8 +251,28 @@ pub(crate) fn server_rules(
     })
 }
 
-fn folder_of_ranks(orders: &Orders) -> PathBuf {
-    orders.run_dir().checkpoints().join(&orders.task.id).join("ranks")
+/// What is known of the data. No samples are read yet.
+fn open_data(files: &Files, data: &str) -> Result<Manifest, Error> {
+    let folder = files.run.data(data);
+    files.bring(&Manifest::file(&folder))?;
+    Ok(Manifest::open(&folder)?)
+}
+
+/// The network of a task, wherever its file is.
+fn network(
+    orders: &Orders,
+    files: &Files,
+    model: &spec::Model,
+    data: &Manifest,
+) -> Result<(Network, Option<Vec<f32>>), Error> {
+    let here = match model {
+        spec::Model::File(path) => {
+            let path = files.input(&orders.task.id, path)?;
+            spec::Model::File(path.to_string_lossy().into_owned())
+        }
+        other => other.clone(),
+    };
+    starting_point(&here, &data.shape, data.classes)
 }
 
 /// The network to train on samples of a shape and so many classes, and the weights to begin from

@@ -58,7 +58,7 @@ fn write_run(subject: &Subject, folder: &std::path::Path) -> Result<RunSpec, Fai
         step("prepare", &[], Action::Prepare(Prepare { data, shards })),
         step(TRAIN, &["prepare"], Action::Train(train)),
     ];
-    Ok(RunSpec { name: "bench".into(), seed: 0, steps })
+    Ok(RunSpec { name: "bench".into(), seed: 0, steps, on: spec::On::default() })
 }
 
 /// What the events of the run have said.
