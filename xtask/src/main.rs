@@ -1,9 +1,10 @@
 //! The project's own chores, kept in Rust so that they run wherever the project builds.
 //!
 //! `test` runs all tests; `tidy` checks what the compiler cannot; `generate` writes the files that
-//! follow from the code.
+//! follow from the code; `image` makes the container image.
 
 mod generate;
+mod image;
 mod output;
 mod test;
 mod tidy;
@@ -22,6 +23,8 @@ cargo xtask <chore>
   tidy              check crate direction, sizes, names, leftovers, examples, links
   generate          write docs/reference from the code
   generate --check  fail, with a diff, where docs/reference is out of date
+  image --tag NAME --out FILE [--bin PATH]
+                    write the container image into one archive, without a container engine
 ";
 
 fn main() -> ExitCode {
@@ -44,6 +47,11 @@ fn run(words: &[&str]) -> Result<bool> {
         ["tidy"] => tidy::tidy(&Tree::open()?),
         ["generate"] => generate::generate(generate::Mode::Write),
         ["generate", "--check"] => generate::generate(generate::Mode::Check),
+        ["image", further @ ..] => image::image(further),
+        ["--help" | "-h"] => {
+            output::say(USAGE.trim_end());
+            Ok(true)
+        }
         _ => {
             output::complain(USAGE);
             Ok(false)
