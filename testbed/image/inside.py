@@ -63,7 +63,8 @@ class Inside:
                         if line.split()[4] == "/")
             running.signal("TERM")
         finally:
-            running.wait()
+            _, out, _ = running.wait()
+        assert json.loads(out.splitlines()[-1])["event"] == "run_stopped", out[-500:]
         assert status["Uid"].split() == status["Gid"].split() == ["65532"] * 4, (status["Uid"], status["Gid"])
         held = {kind: status[kind].strip() for kind in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")}
         assert set(held.values()) == {"0" * 16}, held

@@ -42,15 +42,19 @@ pub(crate) fn image(words: &[&str]) -> Result<bool> {
     let path = options.bin.map_or_else(build, Ok)?;
     let binary = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let archive = make(&options.tag, &binary).with_context(|| path.display().to_string())?;
-    let size = archive.len();
-    ensure!(
-        size <= MAX_BYTES,
-        "the image has {size} bytes, more than {MAX_BYTES}; build the binary with --release"
-    );
+    check_size(archive.len())?;
     publish(&options.out, &archive)?;
     let (name, out) = (options.tag, options.out.display());
-    say(&format!("{name} is in {out}: {:.1} MB", size as f64 / 1e6));
+    say(&format!("{name} is in {out}: {:.1} MB", archive.len() as f64 / 1e6));
     Ok(true)
+}
+
+fn check_size(bytes: usize) -> Result<()> {
+    ensure!(
+        bytes <= MAX_BYTES,
+        "the image has {bytes} bytes, more than {MAX_BYTES}; build the binary with --release"
+    );
+    Ok(())
 }
 
 /// The image's archive.
@@ -97,6 +101,12 @@ mod tests {
         let second = make(&name, &other).unwrap();
         let common = blobs(&first).into_iter().filter(|blob| blobs(&second).contains(blob));
         assert_eq!(common.count(), 1, "the layer of libraries alone stays");
+    }
+
+    #[test]
+    fn a_large_image_is_refused() {
+        assert!(check_size(MAX_BYTES).is_ok());
+        assert!(check_size(MAX_BYTES + 1).unwrap_err().to_string().contains("--release"));
     }
 
     /// The names of an archive's blobs: config, manifest and two layers.
