@@ -22,18 +22,16 @@ binary=${1:-${TRAINYARD_BIN:-}}
 # Debian starts a service when it installs containerd, unless this file says not to.
 policy=/usr/sbin/policy-rc.d
 
-# install PACKAGE...: without starting anything.
-install() {
-    local ours=
+# install_idle PACKAGE...: without starting anything.
+install_idle() {
     if ! [ -e "$policy" ]; then
-        ours=yes
+        trap 'rm -f "$policy"' EXIT
         printf '#!/bin/sh\nexit 101\n' >"$policy"
         chmod +x "$policy"
     fi
     echo "installing $*"
     { apt-get update && apt-get install --yes --no-install-recommends "$@"; } >/dev/null ||
         echo "$* cannot be installed here"
-    [ -z "$ours" ] || rm "$policy"
 }
 
 if [ -z "$binary" ]; then
@@ -44,7 +42,8 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     missing=()
     command -v runc >/dev/null || missing+=(runc)
     command -v containerd >/dev/null || missing+=(containerd)
-    ((${#missing[@]} == 0)) || install "${missing[@]}"
+    # In a shell of its own, whose end takes the policy away again, whatever happened.
+    ((${#missing[@]} == 0)) || (install_idle "${missing[@]}")
 fi
 export PYTHONPATH="$here/.." PYTHONDONTWRITEBYTECODE=1
 exec python3 "$here/suite.py" --bin "$binary" "$@"
