@@ -98,7 +98,8 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(CryptoProvider { cipher_suites, ..default_provider() })
 }
 
-/// Accepts the one certificate whose fingerprint was told.
+/// Accepts the one certificate whose fingerprint was told. Where none was, any will do: what follows
+/// proves the run's secret for this very session, both ways.
 #[derive(Debug)]
 struct Known {
     fingerprint: String,
@@ -114,7 +115,7 @@ impl ServerCertVerifier for Known {
         _ocsp: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if fingerprint(certificate) == self.fingerprint {
+        if self.fingerprint.is_empty() || fingerprint(certificate) == self.fingerprint {
             Ok(ServerCertVerified::assertion())
         } else {
             Err(Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure))

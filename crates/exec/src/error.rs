@@ -7,6 +7,9 @@ use thiserror::Error;
 /// Why a run could not be driven. What goes wrong inside a task is not here: it is an event.
 #[derive(Debug, Error)]
 pub enum ExecError {
+    /// The cluster does not do what it is asked.
+    #[error(transparent)]
+    Cluster(#[from] crate::kubernetes::ClusterError),
     /// The run's events cannot be written or read.
     #[error(transparent)]
     Train(#[from] train::Error),

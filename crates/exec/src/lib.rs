@@ -10,6 +10,7 @@ mod drive;
 mod error;
 mod files;
 mod hear;
+pub mod kubernetes;
 mod launch;
 mod lead;
 mod local;

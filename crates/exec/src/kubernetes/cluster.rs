@@ -1,0 +1,227 @@
+//! Processes in pods: how a driver in a cluster starts and ends those that train. What prepares and
+//! evaluates runs beside the driver, in its own pod.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use k8s_openapi::api::batch::v1::Job;
+use kube::api::ListParams;
+use plan::{Role, Task};
+use store::RunDir;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use super::api::{Api, ClusterError};
+use super::hands::{self, Hands};
+use super::names::Part;
+use super::objects::Outline;
+use super::seats::{Place, Seats, Sight, Staff, Wish};
+use super::trouble::PodState;
+use super::watch::{self, News};
+use super::{log, names};
+use crate::launch::{Launcher, Started};
+use crate::{ExecError, Local};
+
+/// How long what is still to be done at the end may take.
+const SETTLING: Duration = Duration::from_secs(30);
+/// How long Jobs of an earlier driver may take to be gone.
+const CLEARING: Duration = Duration::from_secs(60);
+
+/// A run on a cluster, as its driver knows it.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// `mnist-1`.
+    pub run: String,
+    /// Where it is.
+    pub namespace: String,
+    /// The image of every pod.
+    pub image: String,
+    /// What the run file asks for.
+    pub given: spec::Kubernetes,
+    /// The id of the driver's Job.
+    pub owner: String,
+}
+
+impl Site {
+    pub(crate) fn outline(&self) -> Outline<'_> {
+        let Site { run, namespace, image, given, owner } = self;
+        Outline { run, namespace, image, given, owner: Some(owner) }
+    }
+}
+
+/// Starts processes as pods.
+pub struct Cluster {
+    api: Api,
+    local: Local,
+    run: RunDir,
+    seats: Seats,
+    /// Pods that were there when this driver began.
+    found: Vec<Sight>,
+    /// Pods whose logs are written down.
+    followed: BTreeSet<String>,
+    wishes: UnboundedSender<Wish>,
+    news: UnboundedReceiver<News>,
+    hands: JoinHandle<()>,
+}
+
+impl Cluster {
+    /// Takes charge of a run's pods, those of an earlier driver included.
+    pub async fn open(
+        api: Api,
+        site: Site,
+        local: Local,
+        run: RunDir,
+    ) -> Result<Cluster, ClusterError> {
+        let jobs = existing(&api, &site).await?;
+        let pods =
+            api.pods().list(&ListParams::default().labels(&watch::selector(&site.run))).await;
+        let pods = pods.map_err(|error| ClusterError::of("list pods", &error))?;
+        let found = pods.items.iter().filter_map(watch::sight).collect();
+        let (tell, news) = unbounded_channel();
+        let (wishes, wished) = unbounded_channel();
+        tokio::spawn(watch::pods(api.clone(), site.run.clone(), tell.clone()));
+        tokio::spawn(watch::warnings(api.clone(), site.run.clone(), tell.clone()));
+        let seats = Seats::new(&site.run, &site.given, jobs);
+        let hands = Hands { api: api.clone(), site, tell };
+        let hands = tokio::spawn(hands.work(wished));
+        let followed = BTreeSet::new();
+        Ok(Cluster { api, local, run, seats, found, followed, wishes, news, hands })
+    }
+
+    /// Waits until everything that was wished is done.
+    pub async fn settle(self) {
+        let Cluster { wishes, hands, .. } = self;
+        drop(wishes);
+        let _ = timeout(SETTLING, hands).await;
+    }
+
+    fn wish(&self, wish: Wish) {
+        // Whoever fulfils wishes does so until there are no more.
+        let _ = self.wishes.send(wish);
+    }
+
+    fn absorb(&mut self) {
+        while let Ok(news) = self.news.try_recv() {
+            match news {
+                News::Warning { object, why } => self.seats.warn(&object, &why),
+                News::Pod(sight) => {
+                    let (pod, begun) =
+                        (sight.pod.clone(), !matches!(sight.state, PodState::Waiting(_)));
+                    let (process, task) = match self.seats.see(sight) {
+                        Some(found) => found,
+                        None => continue,
+                    };
+                    if begun && self.followed.insert(pod.clone()) {
+                        let path = self.run.log(&task, process as usize);
+                        tokio::spawn(log::follow(self.api.clone(), pod, path));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Launcher for Cluster {
+    fn start(&mut self, task: &Task, process: u32, serves: bool) -> Result<Started, ExecError> {
+        if !matches!(task.role, Role::Worker { .. }) {
+            return self.local.start(task, process, serves);
+        }
+        let part = if serves { Part::Server } else { Part::Worker };
+        let (place, wish) = self.seats.start(task, process, part);
+        self.wish(wish);
+        Ok(Started { pid: 0, ticks: None, place: Some(place.name()) })
+    }
+
+    fn adopt(&mut self, task: &Task, process: u32, started: &Started) -> bool {
+        let Some(place) = started.place.as_deref().and_then(Place::parse) else {
+            return self.local.adopt(task, process, started);
+        };
+        let here =
+            |sight: &&Sight| sight.place == place && !matches!(sight.state, PodState::Ended(_));
+        let lives = self.found.iter().any(|sight| here(&sight));
+        if lives {
+            self.seats.sit(task, process, place);
+        }
+        lives
+    }
+
+    fn kill(&mut self, process: u32) {
+        match self.seats.kill(process) {
+            Some(Some(wish)) => self.wish(wish),
+            Some(None) => {}
+            None => self.local.kill(process),
+        }
+    }
+
+    fn ended(&mut self) -> Vec<(u32, String)> {
+        self.absorb();
+        let mut ended = self.local.ended();
+        ended.append(&mut self.seats.ended);
+        ended
+    }
+
+    fn at(&self, place: &str) -> Option<u32> {
+        self.seats.at(place)
+    }
+
+    fn delayed(&mut self) -> Vec<(u32, String)> {
+        std::mem::take(&mut self.seats.delayed)
+    }
+
+    fn close(&mut self, task: &str) {
+        for job in self.seats.unfinished(task) {
+            self.wish(Wish::DeleteJob(job));
+        }
+    }
+}
+
+/// The Jobs of workers that are there already, and how many pods each has had. Those that have ended, or
+/// are not of this driver's Job, go first.
+async fn existing(api: &Api, site: &Site) -> Result<BTreeMap<String, Staff>, ClusterError> {
+    let wrong = |error: kube::Error| ClusterError::of("list Jobs", &error);
+    let ours = ListParams::default().labels(&watch::selector(&site.run));
+    let stale = |job: &Job| {
+        let owners = job.metadata.owner_references.iter().flatten();
+        let is_ours = owners.into_iter().any(|owner| owner.uid == site.owner);
+        !is_ours || job.metadata.deletion_timestamp.is_some() || has_ended(job)
+    };
+    for job in api.jobs().list(&ours).await.map_err(wrong)?.items.iter().filter(|job| stale(job)) {
+        hands::delete_job(api, job.metadata.name.as_deref().unwrap_or_default()).await?;
+    }
+    let cleared = timeout(CLEARING, async {
+        loop {
+            let jobs = api.jobs().list(&ours).await.map_err(wrong)?.items;
+            if !jobs.iter().any(stale) {
+                return Ok(jobs);
+            }
+            sleep(Duration::from_millis(300)).await;
+        }
+    });
+    let jobs = cleared.await.map_err(|_| {
+        let run = &site.run;
+        ClusterError::Wrong(format!("Jobs of an earlier driver of {run} cannot be deleted"))
+    })??;
+    let staff = |job: &Job| {
+        let task = job.metadata.labels.as_ref()?.get(names::TASK_LABEL)?.clone();
+        let next = u32::try_from(job.spec.as_ref()?.completions?).ok()?;
+        Some((job.metadata.name.clone()?, Staff { task, next, ..Staff::default() }))
+    };
+    Ok(jobs.iter().filter_map(staff).collect())
+}
+
+fn has_ended(job: &Job) -> bool {
+    let conditions = job.status.as_ref().and_then(|status| status.conditions.as_ref());
+    let ends = |kind: &str| matches!(kind, "Complete" | "Failed");
+    conditions.into_iter().flatten().any(|it| ends(&it.type_) && it.status == "True")
+}
+
+/// What ends a run for good: its driver is not tried again.
+pub async fn give_up(api: &Api, run: &str) -> Result<(), ClusterError> {
+    hands::patch_job(api, run, &serde_json::json!({ "spec": { "backoffLimit": 0 } })).await
+}
+
+/// Where processes in pods find their driver.
+pub fn address(run: &str) -> String {
+    format!("{}:{}", names::driver_service(run), names::DRIVER_PORT)
+}

@@ -1,0 +1,154 @@
+//! Does on the cluster what is wished, and tries again where it cannot be done just now.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::api::{DeleteParams, Patch, PatchParams, Preconditions, PropagationPolicy};
+use serde_json::json;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use super::api::{Api, ClusterError};
+use super::cluster::Site;
+use super::objects::{Pool, pool_job, pool_service};
+use super::seats::Wish;
+use super::watch::News;
+
+/// How long to wait before something is tried again: at first, and at most.
+const FIRST: Duration = Duration::from_millis(200);
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// What the cluster is asked with, and who is told where it refuses.
+pub(crate) struct Hands {
+    pub(crate) api: Api,
+    pub(crate) site: Site,
+    pub(crate) tell: UnboundedSender<News>,
+}
+
+impl Hands {
+    /// Fulfils wishes until there are no more, and all are.
+    pub(crate) async fn work(self, mut wishes: UnboundedReceiver<Wish>) {
+        let hands = Arc::new(self);
+        let mut under_way = JoinSet::new();
+        while let Some(wish) = wishes.recv().await {
+            let mut pools: BTreeMap<String, (Pool, u32)> = BTreeMap::new();
+            let mut next = Some(wish);
+            // Those that are made together are made at once.
+            while let Some(wish) = next {
+                match wish {
+                    Wish::Grow(pool, count) => drop(pools.insert(pool.name.clone(), (pool, count))),
+                    Wish::Delete { pod, uid } => {
+                        let hands = hands.clone();
+                        under_way.spawn(async move { hands.delete_pod(&pod, &uid).await });
+                    }
+                    Wish::DeleteJob(job) => {
+                        let hands = hands.clone();
+                        under_way.spawn(async move { hands.delete_job(&job).await });
+                    }
+                }
+                next = wishes.try_recv().ok();
+            }
+            for (pool, count) in pools.into_values() {
+                let hands = hands.clone();
+                under_way.spawn(async move { hands.grow(&pool, count).await });
+            }
+            while under_way.try_join_next().is_some() {}
+        }
+        while under_way.join_next().await.is_some() {}
+    }
+
+    async fn grow(&self, pool: &Pool, count: u32) {
+        let outline = self.site.outline();
+        let (job, service) = (pool_job(&outline, pool, count), pool_service(&outline, pool));
+        self.until_done(&pool.name, async || {
+            unless_there(self.api.create(&service).await)?;
+            if unless_there(self.api.create(&job).await)? {
+                return Ok(());
+            }
+            let size = json!({ "spec": { "completions": count, "parallelism": count } });
+            self.patch(&pool.name, &size).await
+        })
+        .await;
+    }
+
+    async fn delete_pod(&self, pod: &str, uid: &str) {
+        // At once: its node may be gone, and then nobody would tell that the pod is.
+        let which = Preconditions { uid: Some(uid.to_owned()), resource_version: None };
+        let how = DeleteParams {
+            grace_period_seconds: Some(0),
+            preconditions: Some(which),
+            ..DeleteParams::default()
+        };
+        self.until_done(pod, async || {
+            let deleted = self.api.pods().delete(pod, &how).await.map(drop);
+            unless_gone(deleted.map_err(|error| ClusterError::of("delete a pod", &error)))
+        })
+        .await;
+    }
+
+    async fn delete_job(&self, job: &str) {
+        self.until_done(job, async || delete_job(&self.api, job).await).await;
+    }
+
+    async fn patch(&self, job: &str, change: &serde_json::Value) -> Result<(), ClusterError> {
+        patch_job(&self.api, job, change).await
+    }
+
+    /// Does something until it is done. What the cluster refuses is told, and tried again all the same:
+    /// a quota may be raised.
+    async fn until_done<F: Future<Output = Result<(), ClusterError>>>(
+        &self,
+        object: &str,
+        what: impl Fn() -> F,
+    ) {
+        let mut pause = FIRST;
+        while let Err(error) = what().await {
+            if !error.is_passing() {
+                let (object, why) = (object.to_owned(), error.to_string());
+                let _ = self.tell.send(News::Warning { object, why });
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST);
+        }
+    }
+}
+
+/// Changes a Job.
+pub(crate) async fn patch_job(
+    api: &Api,
+    job: &str,
+    change: &serde_json::Value,
+) -> Result<(), ClusterError> {
+    let changed = api.jobs().patch(job, &PatchParams::default(), &Patch::Merge(change)).await;
+    changed.map(drop).map_err(|error| ClusterError::of(&format!("change the Job {job}"), &error))
+}
+
+/// Deletes a Job and its pods.
+pub(crate) async fn delete_job(api: &Api, job: &str) -> Result<(), ClusterError> {
+    let how = DeleteParams {
+        propagation_policy: Some(PropagationPolicy::Background),
+        ..DeleteParams::default()
+    };
+    let deleted = api.jobs().delete(job, &how).await.map(drop);
+    unless_gone(deleted.map_err(|e| ClusterError::of(&format!("delete the Job {job}"), &e)))
+}
+
+/// Whether something was made that may have been there already.
+fn unless_there<T>(made: Result<T, ClusterError>) -> Result<bool, ClusterError> {
+    match made {
+        Ok(_) => Ok(true),
+        Err(error) if error.code() == 409 => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// What is gone already, or is another by now, need not be deleted.
+fn unless_gone(deleted: Result<(), ClusterError>) -> Result<(), ClusterError> {
+    match deleted {
+        Err(error) if matches!(error.code(), 404 | 409) => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,176 @@
+//! What a pod's status says, in words that people act upon.
+
+use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStateWaiting, Pod};
+
+/// Where a pod stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PodState {
+    /// It has not begun, and will by itself; or it cannot, for a reason.
+    Waiting(Option<String>),
+    /// It runs.
+    Running,
+    /// It has ended, and how, as part of a sentence.
+    Ended(String),
+}
+
+/// Reads a pod's status.
+pub fn pod_state(pod: &Pod) -> PodState {
+    let Some(status) = &pod.status else { return PodState::Waiting(None) };
+    let leaves = pod.metadata.deletion_timestamp.is_some();
+    let container = status.container_statuses.iter().flatten().next();
+    let state = container.and_then(|container| container.state.as_ref());
+    let terminated = state.and_then(|state| state.terminated.as_ref());
+    match status.phase.as_deref() {
+        Some("Succeeded" | "Failed") => {
+            let how = terminated.map(|ended| ending(ended, pod));
+            PodState::Ended(how.or_else(|| removal(pod)).unwrap_or_else(|| "ended".into()))
+        }
+        Some("Running") => match terminated {
+            Some(ended) => PodState::Ended(ending(ended, pod)),
+            None => PodState::Running,
+        },
+        _ if leaves => {
+            let how = removal(pod).unwrap_or_else(|| "was deleted before it began".into());
+            PodState::Ended(how)
+        }
+        _ => {
+            let waiting = state.and_then(|state| state.waiting.as_ref());
+            PodState::Waiting(waiting.and_then(|it| stuck(it, pod)).or_else(|| unschedulable(pod)))
+        }
+    }
+}
+
+/// How a container ended.
+fn ending(ended: &ContainerStateTerminated, pod: &Pod) -> String {
+    let limit = || {
+        let limits = pod.spec.as_ref()?.containers.first()?.resources.as_ref()?.limits.as_ref()?;
+        Some(format!(" of {}", limits.get("memory")?.0))
+    };
+    let removed = removal(pod);
+    match (ended.reason.as_deref(), ended.exit_code) {
+        (Some("OOMKilled"), _) => {
+            let limit = limit().unwrap_or_default();
+            format!("was killed for memory: it needed more than its limit{limit}")
+        }
+        (_, 0) => "ended with code 0".into(),
+        (_, 137 | 143) if removed.is_some() => removed.unwrap_or_default(),
+        (_, 137) => "was killed (signal 9)".into(),
+        (_, code) => format!("ended with code {code}"),
+    }
+}
+
+/// Why the cluster took a pod away.
+fn removal(pod: &Pod) -> Option<String> {
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    let disruption = conditions.iter().find(|it| it.type_ == "DisruptionTarget")?;
+    let node = pod.spec.as_ref().and_then(|spec| spec.node_name.clone()).unwrap_or_default();
+    Some(match disruption.reason.as_deref()? {
+        "EvictionByEvictionAPI" => format!("was evicted from node {node}"),
+        "PreemptionByScheduler" => {
+            format!("had to make room on node {node} for a pod that matters more")
+        }
+        "DeletionByTaintManager" => format!("was taken from node {node}, which is not ready"),
+        "DeletionByPodGC" => format!("was on node {node}, which is gone"),
+        "TerminationByKubelet" => format!("was ended by node {node}, which lacks room"),
+        other => format!("was taken from node {node} ({other})"),
+    })
+}
+
+/// Why a container cannot begin.
+fn stuck(waiting: &ContainerStateWaiting, pod: &Pod) -> Option<String> {
+    let container = pod.spec.as_ref()?.containers.first()?;
+    let image = container.image.clone().unwrap_or_default();
+    let message = waiting.message.clone().unwrap_or_default();
+    match waiting.reason.as_deref()? {
+        "ErrImagePull" | "ImagePullBackOff" | "ErrImageNeverPull" | "InvalidImageName" => {
+            Some(format!("node {} cannot get the image {image}: {message}", node(pod)))
+        }
+        "ContainerCreating" | "PodInitializing" => None,
+        reason => Some(format!("{reason}: {message}")),
+    }
+}
+
+fn node(pod: &Pod) -> String {
+    pod.spec.as_ref().and_then(|spec| spec.node_name.clone()).unwrap_or_default()
+}
+
+/// Why there is no node for a pod.
+fn unschedulable(pod: &Pod) -> Option<String> {
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    let scheduled = conditions.iter().find(|it| it.type_ == "PodScheduled")?;
+    let wrong = scheduled.status == "False" && scheduled.reason.as_deref() == Some("Unschedulable");
+    wrong.then(|| format!("no node fits: {}", scheduled.message.clone().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn state(status: Value) -> PodState {
+        let pod = json!({
+            "metadata": {},
+            "spec": {
+                "nodeName": "node2",
+                "containers": [{
+                    "name": "worker", "image": "trainyard:1",
+                    "resources": { "limits": { "memory": "125Mi" } },
+                }],
+            },
+            "status": status,
+        });
+        pod_state(&serde_json::from_value(pod).expect("it is a pod"))
+    }
+
+    fn ended(terminated: Value) -> String {
+        let containers = json!([{
+            "name": "worker", "image": "", "imageID": "", "ready": false, "restartCount": 0,
+            "state": { "terminated": terminated },
+        }]);
+        match state(json!({ "phase": "Failed", "containerStatuses": containers })) {
+            PodState::Ended(how) => how,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn how_a_pod_ended_is_said() {
+        assert_eq!(
+            ended(json!({ "reason": "OOMKilled", "exitCode": 137 })),
+            "was killed for memory: it needed more than its limit of 125Mi"
+        );
+        assert_eq!(ended(json!({ "exitCode": 137 })), "was killed (signal 9)");
+        assert_eq!(ended(json!({ "exitCode": 1 })), "ended with code 1");
+        let gone = json!([{
+            "type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC",
+        }]);
+        assert_eq!(
+            state(json!({ "phase": "Failed", "conditions": gone })),
+            PodState::Ended("was on node node2, which is gone".into())
+        );
+    }
+
+    #[test]
+    fn why_a_pod_does_not_begin_is_said() {
+        assert_eq!(state(json!({ "phase": "Pending" })), PodState::Waiting(None));
+        let message = "0/3 nodes are available: 3 Insufficient cpu.";
+        let conditions = json!([{
+            "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message,
+        }]);
+        assert_eq!(
+            state(json!({ "phase": "Pending", "conditions": conditions })),
+            PodState::Waiting(Some(format!("no node fits: {message}")))
+        );
+        let containers = json!([{
+            "name": "worker", "image": "", "imageID": "", "ready": false, "restartCount": 0,
+            "state": { "waiting": { "reason": "ImagePullBackOff", "message": "not found" } },
+        }]);
+        assert_eq!(
+            state(json!({ "phase": "Pending", "containerStatuses": containers })),
+            PodState::Waiting(Some(
+                "node node2 cannot get the image trainyard:1: not found".into()
+            ))
+        );
+    }
+}
