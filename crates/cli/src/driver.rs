@@ -7,7 +7,7 @@ use std::time::Duration;
 use collective::Sockets;
 use exec::{Driver, Ending, Limits, Local};
 use plan::Plan;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 use spec::RunSpec;
 use store::{Lock, Owner, RunDir, Runs};
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::output;
 
 /// How long a driver that was killed just now may take to be gone.
-const DYING: Duration = Duration::from_secs(5);
+pub(crate) const DYING: Duration = Duration::from_secs(5);
 
 /// Where processes reach a driver unless the user says.
 pub(crate) const HERE: &str = "127.0.0.1:0";
@@ -46,9 +46,7 @@ pub(crate) fn drive(
     let clock = Clock::system();
     let owner = Owner::this_process(clock.unix_ms());
     let lock = Lock::acquire(run, &owner, DYING, std::thread::sleep)?;
-    store::publish(&run.spec(), |out| out.write_all(spec.to_yaml().as_bytes()))?;
-    let text = serde_json::to_vec_pretty(plan)?;
-    store::publish(&run.plan(), |out| out.write_all(&text))?;
+    write_down(run, spec, plan)?;
     // This very program, even if its file is replaced while the run goes on.
     let mut launcher = Local::new("/proc/self/exe".into(), vec!["worker".into()], run.clone());
     let driving = exec::drive(Driver {
@@ -70,6 +68,13 @@ pub(crate) fn drive(
     let ending = runtime.block_on(driving);
     lock.release()?;
     Ok(ending?)
+}
+
+/// Writes down what was asked for, and what is to be done.
+pub(crate) fn write_down(run: &RunDir, spec: &RunSpec, plan: &Plan) -> Result<(), Failure> {
+    store::publish(&run.spec(), |out| out.write_all(spec.to_yaml().as_bytes()))?;
+    let text = serde_json::to_vec_pretty(plan)?;
+    Ok(store::publish(&run.plan(), |out| out.write_all(&text))?)
 }
 
 /// The newest run of this name where it can go on, else a new one.
@@ -99,11 +104,11 @@ pub(crate) fn is_of(run: &RunDir, spec: &RunSpec) -> bool {
 pub(crate) fn stop_on_signals() -> Result<Arc<AtomicUsize>, Failure> {
     let count = Arc::new(AtomicUsize::new(0));
     let counter = count.clone();
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGUSR1])?;
     std::thread::spawn(move || {
         for signal in signals.forever() {
             match signal {
-                SIGTERM => {
+                SIGTERM | SIGUSR1 => {
                     counter.fetch_max(1, Ordering::SeqCst);
                 }
                 _ if counter.fetch_add(1, Ordering::SeqCst) < 2 => {}

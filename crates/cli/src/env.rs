@@ -6,6 +6,7 @@
 //! | `TRAINYARD_CACHE` | where downloads are kept; `trainyard` in the user's cache folder by default |
 //! | `TRAINYARD_OFFLINE` | set to anything: fetch nothing |
 //! | `TRAINYARD_ISA` | compute with `avx512`, `avx2` or `portable` instead of the best there is |
+//! | `TRAINYARD_NAMESPACE`, `TRAINYARD_JOB_UID` | where the driver of a run in a cluster is |
 //! | `NO_COLOR` | set to anything: no colours |
 #![expect(clippy::disallowed_methods, reason = "this is the place that reads the environment")]
 
@@ -25,12 +26,23 @@ pub(crate) struct Env {
     pub(crate) runs: PathBuf,
     /// What tasks may use.
     pub(crate) surroundings: Surroundings,
+    /// Where it is in a cluster, of a driver there.
+    pub(crate) post: Option<Post>,
     /// Whether colours are welcome.
     pub(crate) color: bool,
     /// How many threads can compute at once.
     pub(crate) threads: usize,
     /// How many bytes of memory can be had.
     pub(crate) memory: u64,
+}
+
+/// The place of a run's driver in a cluster.
+#[derive(Clone, Debug)]
+pub(crate) struct Post {
+    /// The namespace of its pod.
+    pub(crate) namespace: String,
+    /// The id of its Job, to which everything of the run belongs.
+    pub(crate) job_uid: String,
 }
 
 impl Env {
@@ -46,6 +58,10 @@ impl Env {
         Ok(Env {
             runs: path("TRAINYARD_RUNS").unwrap_or_else(|| PathBuf::from("runs")),
             surroundings: Surroundings { isa, cache: absolute(&cache)?, offline },
+            post: var("TRAINYARD_NAMESPACE")
+                .ok()
+                .zip(var("TRAINYARD_JOB_UID").ok())
+                .map(|(namespace, job_uid)| Post { namespace, job_uid }),
             color: path("NO_COLOR").is_none() && crate::output::is_watched(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             memory: machine::available_memory(),

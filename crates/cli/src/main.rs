@@ -1,6 +1,7 @@
 //! The binary `trainyard`: train one model on many machines, from one file and one binary.
 
 mod address;
+mod cluster;
 mod driver;
 mod env;
 mod examples;
@@ -9,6 +10,7 @@ mod failure;
 mod find;
 mod machine;
 mod output;
+mod pack;
 mod report_text;
 mod run_file;
 mod verbs;
@@ -49,6 +51,14 @@ enum Verb {
     Inspect(verbs::inspect::Args),
     Bench(verbs::bench::Args),
     Compare(verbs::compare::Args),
+    #[command(hide = true)]
+    Drive(verbs::drive::Args),
+    #[command(hide = true)]
+    Pack(verbs::pod::Pack),
+    #[command(hide = true)]
+    Unpack(verbs::pod::Unpack),
+    #[command(hide = true)]
+    Rest(verbs::pod::Rest),
     Join(verbs::join::Args),
     Worker(verbs::worker::Args),
     Completions(verbs::completions::Args),
@@ -86,6 +96,10 @@ fn act(verb: &Verb, env: &Env) -> Result<(), Failure> {
         Verb::Bench(args) => verbs::bench::act(args, env),
         Verb::Compare(args) => verbs::compare::act(args, env),
         Verb::Completions(args) => verbs::completions::act(args),
+        Verb::Drive(args) => verbs::drive::act(args, env),
+        Verb::Pack(args) => verbs::pod::pack(args),
+        Verb::Unpack(args) => verbs::pod::unpack(args),
+        Verb::Rest(args) => verbs::pod::rest(args),
         Verb::Join(args) => verbs::join::act(args, env),
         Verb::Worker(args) => verbs::worker::act(args),
     }

@@ -38,6 +38,12 @@ impl RunFile {
     }
 }
 
+/// What a file asks for that was checked and resolved before, and carried here.
+pub(crate) fn carried(path: &Path) -> Result<RunSpec, Failure> {
+    let text = read(path).or_usage()?;
+    spec::parse(&text, &path.display().to_string(), &[]).or_usage()
+}
+
 fn read(path: &Path) -> Result<String> {
     let shown = path.display();
     let file = std::fs::File::open(path).with_context(|| {

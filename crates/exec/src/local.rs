@@ -103,11 +103,12 @@ impl Launcher for Local {
     }
 }
 
-/// Asks a process of ours, a driver or a worker, to save and leave.
+/// Asks a driver to stop its run: all save and leave. (In a cluster, where pods come and go, a driver
+/// that is merely ended does not stop it.)
 pub fn ask_to_stop(pid: u32) {
     if let Some(pid) = as_pid(pid) {
         // It may have ended in this moment, and that is what is wanted.
-        let _ = kill_process(pid, Signal::TERM);
+        let _ = kill_process(pid, Signal::USR1);
     }
 }
 

@@ -3,7 +3,7 @@
 use collective::Reach;
 use store::{Lock, Runs};
 
-use super::worker::{Worker, serve};
+use super::worker::{PATIENCE, Worker, serve};
 use crate::env::{Env, absolute};
 use crate::failure::{Failure, OrUsage};
 
@@ -25,6 +25,13 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         let problem = format!("{} does not go on now; `trainyard run` its file first", run.id());
         return Err(Failure::Failed(anyhow::anyhow!("{problem}")));
     }
-    let (listen, process, scratch) = (None, None, None);
-    serve(Worker { join: &run.join(), listen, reach: Reach::Anywhere, process, scratch })
+    serve(Worker {
+        join: &run.join(),
+        listen: None,
+        reach: Reach::Anywhere,
+        process: None,
+        place: None,
+        patience: PATIENCE,
+        scratch: None,
+    })
 }

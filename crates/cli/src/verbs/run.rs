@@ -6,6 +6,7 @@ use exec::Ending;
 use store::{RunDir, Runs};
 
 use crate::address;
+use crate::cluster::{self, Place};
 use crate::driver::{self, Work};
 use crate::env::{Env, absolute};
 use crate::failure::Failure;
@@ -21,6 +22,7 @@ use crate::{facts, output, report_text};
 #[command(after_help = "Examples:
   trainyard run mnist-sample.yaml
   trainyard run mnist-sample.yaml --set train.epochs=5 --name longer
+  trainyard run mnist-sample.yaml --on kubernetes --image registry.example/trainyard:0.1
   trainyard run mnist-sample.yaml --json | jq -c 'select(.event == \"epoch\")'")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -41,11 +43,19 @@ pub(crate) struct Args {
     /// Where processes of the run, on other machines too, reach the driver
     #[arg(long, value_name = "ADDRESS:PORT", default_value = driver::HERE)]
     listen: String,
+    #[command(flatten)]
+    place: Place,
+    /// The image of every pod on the cluster
+    #[arg(long, value_name = "IMAGE")]
+    image: Option<String>,
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     address::check(&args.listen)?;
     let spec = args.file.spec()?;
+    if args.place.is_cluster() {
+        return cluster::run(&args.place, (spec, args.image.as_deref()), args.json, env);
+    }
     let (plan, _) = facts::plan(&spec, env)?;
     facts::check_memory(&plan, env)?;
     let runs = Runs::new(absolute(args.out.as_ref().unwrap_or(&env.runs))?);

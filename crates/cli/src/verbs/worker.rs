@@ -17,8 +17,8 @@ use crate::failure::Failure;
 use crate::machine::{host_name, peak_rss_bytes};
 use crate::output;
 
-/// How long a process waits for its driver.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a process waits for its driver, unless it is told.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Work for a run, on this machine
 ///
@@ -43,6 +43,12 @@ pub(crate) struct Args {
     /// Exchange numbers over the network even with processes of this machine
     #[arg(long)]
     no_shared_memory: bool,
+    /// How many seconds it waits for a driver
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    patience: u64,
+    /// Where it was started, by which the driver knows it
+    #[arg(long, hide = true)]
+    place: Option<String>,
     /// The number that the driver gave it
     #[arg(long, hide = true)]
     process: Option<u32>,
@@ -54,6 +60,8 @@ pub(crate) fn act(args: &Args) -> Result<(), Failure> {
         listen: args.listen.clone(),
         reach: if args.no_shared_memory { Reach::Network } else { Reach::Anywhere },
         process: args.process,
+        place: args.place.as_deref(),
+        patience: Duration::from_secs(args.patience),
         scratch: args.scratch.as_deref(),
     })
 }
@@ -64,6 +72,10 @@ pub(crate) struct Worker<'a> {
     pub(crate) listen: Option<String>,
     pub(crate) reach: Reach,
     pub(crate) process: Option<u32>,
+    /// Where a driver had it started that does not know its number.
+    pub(crate) place: Option<&'a str>,
+    /// How long it waits for a driver.
+    pub(crate) patience: Duration,
     /// A folder for files of a run whose own folder is not here.
     pub(crate) scratch: Option<&'a Path>,
 }
@@ -91,20 +103,25 @@ pub(crate) fn serve(worker: Worker<'_>) -> Result<(), Failure> {
         (None, Some(_)) => RunFolder::Here,
         (None, None) => RunFolder::HereOr(made.path().to_owned()),
     };
+    // In a pod every process has the same number; when it began tells it from the one before it.
+    let pid = match worker.place {
+        Some(_) => clock.unix_ms() as u32,
+        None => std::process::id(),
+    };
     let time = clock.clone();
     let station = Station {
         net: Arc::new(Sockets),
         encrypt: true,
         join: Arc::new(move || Join::read(&path)),
         process: worker.process,
-        place: None,
-        pid: std::process::id(),
+        place: worker.place.map(str::to_owned),
+        pid,
         folder,
         listen,
         reach: worker.reach,
         clock,
         stop: stop_on_signals()?,
-        patience: PATIENCE,
+        patience: worker.patience,
         beside: beside.handle().clone(),
         log: Arc::new(move |text| {
             output::talk(&format!("{} {text}", crate::view::time(time.unix_ms())));

@@ -84,6 +84,12 @@ fn open(config: Config, namespace: Option<&str>) -> Result<Api, ClusterError> {
     Ok(Api { client, namespace })
 }
 
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Api({})", self.namespace)
+    }
+}
+
 impl Api {
     /// Makes an object. What it is called says all the rest.
     pub async fn create(&self, object: &Value) -> Result<DynamicObject, ClusterError> {

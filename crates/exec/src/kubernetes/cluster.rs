@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::api::{Api, ClusterError};
+use super::follow::ending;
 use super::hands::{self, Hands};
 use super::names::Part;
 use super::objects::Outline;
@@ -184,7 +185,7 @@ async fn existing(api: &Api, site: &Site) -> Result<BTreeMap<String, Staff>, Clu
     let stale = |job: &Job| {
         let owners = job.metadata.owner_references.iter().flatten();
         let is_ours = owners.into_iter().any(|owner| owner.uid == site.owner);
-        !is_ours || job.metadata.deletion_timestamp.is_some() || has_ended(job)
+        !is_ours || job.metadata.deletion_timestamp.is_some() || ending(job).is_some()
     };
     for job in api.jobs().list(&ours).await.map_err(wrong)?.items.iter().filter(|job| stale(job)) {
         hands::delete_job(api, job.metadata.name.as_deref().unwrap_or_default()).await?;
@@ -208,12 +209,6 @@ async fn existing(api: &Api, site: &Site) -> Result<BTreeMap<String, Staff>, Clu
         Some((job.metadata.name.clone()?, Staff { task, next, ..Staff::default() }))
     };
     Ok(jobs.iter().filter_map(staff).collect())
-}
-
-fn has_ended(job: &Job) -> bool {
-    let conditions = job.status.as_ref().and_then(|status| status.conditions.as_ref());
-    let ends = |kind: &str| matches!(kind, "Complete" | "Failed");
-    conditions.into_iter().flatten().any(|it| ends(&it.type_) && it.status == "True")
 }
 
 /// What ends a run for good: its driver is not tried again.

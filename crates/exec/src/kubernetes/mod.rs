@@ -6,14 +6,20 @@
 
 mod api;
 mod cluster;
+mod follow;
 mod hands;
 mod log;
 pub mod names;
 pub mod objects;
+mod reach;
 mod seats;
+mod submit;
 mod trouble;
 mod watch;
 
 pub use api::{Api, ClusterError, connect, in_cluster};
 pub use cluster::{Cluster, Site, address, give_up};
+pub use follow::{Ended, Heard, follow};
+pub use reach::{Reach, driver_pod, until_running};
+pub use submit::{Request, Volume, newest, submit, volume};
 pub use trouble::{PodState, pod_state};

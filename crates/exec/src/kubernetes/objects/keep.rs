@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use spec::NewClaim;
 
+use super::super::reach::IMAGE_NOTE;
 use super::Outline;
 
 /// The claim of the volume that a run's folder is on. One that is kept has no owner.
@@ -17,6 +18,8 @@ pub fn claim(outline: &Outline<'_>, wanted: &NewClaim) -> Value {
             "resources": { "requests": { "storage": wanted.size } },
         },
     });
+    // Enough to look into it when all else of the run is gone.
+    claim["metadata"]["annotations"] = json!({ IMAGE_NOTE: outline.image });
     if let Some(class) = &wanted.class {
         claim["spec"]["storageClassName"] = class.as_str().into();
     }

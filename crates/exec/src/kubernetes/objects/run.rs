@@ -64,16 +64,21 @@ pub fn driver_service_object(outline: &Outline<'_>) -> Value {
 /// The driver. Deleting this Job deletes everything that the run made.
 pub fn driver_job(outline: &Outline<'_>, claim: Option<&str>, memory: u64) -> Value {
     let port = Part::Driver.port(outline.given);
-    let arguments = [
+    let listen = format!("$(POD_IP):{port}");
+    let mut arguments = vec![
         "drive",
         outline.run,
         "--file",
-        &format!("{FILE_FOLDER}/run.yaml"),
+        "/etc/trainyard/run/run.yaml",
         "--join",
-        &format!("{KEYS_FOLDER}/join.json"),
+        "/etc/trainyard/keys/join.json",
         "--listen",
-        &format!("$(POD_IP):{port}"),
+        &listen,
     ];
+    if claim.is_none() {
+        // What was made is in the pod alone.
+        arguments.extend(["--linger", "3600"]);
+    }
     let template = driver_pod(outline, claim, &arguments, memory).template(outline);
     let mut job = json!({
         "apiVersion": "batch/v1",

@@ -1,0 +1,199 @@
+//! `trainyard drive`: the driver of a run in a cluster. Its Job starts it; people do not.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use collective::Sockets;
+use exec::kubernetes::{Api, Cluster, Site, give_up, in_cluster};
+use exec::{Driver, Ending, Limits, Local};
+use plan::{Plan, Role};
+use serde_json::json;
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::iterator::Signals;
+use spec::{Kubernetes, RunSpec};
+use store::{Lock, Owner, RunDir};
+use train::{Clock, Event, Join, read_events};
+
+use crate::env::{Env, Post};
+use crate::failure::{Failure, OrUsage};
+use crate::{driver, facts, output, run_file};
+
+/// How long pods may take to come: the cluster says what they wait for, and that is told.
+const ARRIVAL: Duration = Duration::from_secs(365 * 24 * 3600);
+/// How long workers may take to find the next driver.
+const REUNION: Duration = Duration::from_secs(30);
+
+/// Drive a run in a cluster
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What the run is called there, number included
+    run: String,
+    /// The run file
+    #[arg(long)]
+    file: PathBuf,
+    /// What the run's processes know each other by
+    #[arg(long)]
+    join: PathBuf,
+    /// Where they reach the driver
+    #[arg(long)]
+    listen: String,
+    /// How many seconds to stay after the end, so that somebody can fetch what was made
+    #[arg(long, default_value_t = 0)]
+    linger: u64,
+}
+
+pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
+    let signals = heed_signals()?;
+    let post = env.post.as_ref().context("not in a pod of a run: its variables are missing");
+    let post = post.or_usage()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let api = in_cluster(&post.namespace)?;
+        let ending = drive(args, env, (&api, post), &signals).await;
+        // Whatever ends a run for good ends its Job; all else is tried again by another driver.
+        let for_good = match &ending {
+            Ok(Ending::Done(_)) => args.linger > 0,
+            Ok(_) | Err(Failure::Usage(_)) => true,
+            Err(_) => false,
+        };
+        if for_good {
+            give_up(&api, &args.run).await?;
+        }
+        match ending? {
+            Ending::Done(report) => {
+                output::print(&json!({ "report": report }).to_string());
+                signals.store(LINGERS, Ordering::SeqCst);
+                tokio::time::sleep(Duration::from_secs(args.linger)).await;
+                Ok(())
+            }
+            Ending::Stopped => Err(Failure::Interrupted),
+            Ending::Failed(reason) => Err(Failure::Failed(anyhow!("{reason}"))),
+        }
+    })
+}
+
+async fn drive(
+    args: &Args,
+    env: &Env,
+    (api, post): (&Api, &Post),
+    stop: &AtomicUsize,
+) -> Result<Ending, Failure> {
+    let run = RunDir::at(&crate::env::absolute(&env.runs)?.join(&args.run));
+    std::fs::create_dir_all(&run.path)
+        .with_context(|| format!("cannot make {}", run.path.display()))?;
+    let spec = run_file::carried(&args.file)?;
+    let given = spec.on.kubernetes.clone().unwrap_or_default();
+    let plan = planned(&spec, &given, env)?;
+    let owner = Owner::this_process(Clock::system().unix_ms());
+    let lock = Lock::acquire(&run, &owner, driver::DYING, std::thread::sleep)?;
+    driver::write_down(&run, &spec, &plan)?;
+    share_secret(&args.join, &run)?;
+    let mut show = |event: &Event| {
+        output::print(&serde_json::to_string(event).expect("an event is plain data"));
+    };
+    read_events(&run.events())?.iter().for_each(&mut show);
+    let site = Site {
+        run: args.run.clone(),
+        namespace: post.namespace.clone(),
+        image: given.image.clone().context("the run file names no image").or_usage()?,
+        given,
+        owner: post.job_uid.clone(),
+    };
+    let local = Local::new("/proc/self/exe".into(), vec!["worker".into()], run.clone());
+    let mut launcher = Cluster::open(api.clone(), site, local, run.clone()).await?;
+    let patience = train::membership::Limits {
+        arrival: ARRIVAL,
+        reunion: REUNION,
+        ..train::membership::Limits::default()
+    };
+    let ending = exec::drive(Driver {
+        plan: &plan,
+        run: &run,
+        launcher: &mut launcher,
+        net: Arc::new(Sockets),
+        encrypt: true,
+        listen: &args.listen,
+        // Pods have what the cluster gives them; beside the driver there is little to do.
+        limits: Limits { memory: u64::MAX, threads: usize::MAX },
+        patience,
+        processes: None,
+        clock: Clock::system(),
+        stop,
+        surroundings: env.surroundings.clone(),
+        show: &mut show,
+    })
+    .await;
+    launcher.settle().await;
+    lock.release()?;
+    Ok(ending?)
+}
+
+/// The plan of a run whose workers have pods of their own.
+fn planned(spec: &RunSpec, given: &Kubernetes, env: &Env) -> Result<Plan, Failure> {
+    let (mut plan, _) = facts::plan(spec, env)?;
+    for task in &mut plan.tasks {
+        if let Role::Worker { train, .. } = &task.role {
+            task.resources.threads = train.threads.unwrap_or_else(|| cores(&given.workers));
+        }
+    }
+    let beside = plan.tasks.iter().filter(|task| !matches!(task.role, Role::Worker { .. }));
+    let beside = Plan { tasks: beside.cloned().collect(), ..plan.clone() };
+    facts::check_memory(&beside, env)?;
+    Ok(plan)
+}
+
+/// How many threads make use of what pods are given.
+fn cores(pods: &spec::Pods) -> usize {
+    let given = pods.limits.get("cpu").or(pods.requests.get("cpu"));
+    let cores = given.and_then(|cpu| match cpu.strip_suffix('m') {
+        Some(thousandths) => thousandths.parse::<f64>().ok().map(|it| it / 1000.0),
+        None => cpu.parse().ok(),
+    });
+    cores.map_or(1, |cores: f64| cores.ceil().clamp(1.0, 1024.0) as usize)
+}
+
+/// Has the driver listen with the secret that the run's pods have.
+fn share_secret(from: &Path, run: &RunDir) -> Result<(), Failure> {
+    Ok(Join::read(from)?.write(&run.join())?)
+}
+
+/// Set when the run is over and the driver only stays.
+const LINGERS: usize = usize::MAX;
+
+/// A pod that is asked to leave makes room at once: the run goes on, and the next driver takes it up.
+/// Only the user's own request stops it.
+fn heed_signals() -> Result<Arc<AtomicUsize>, Failure> {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counter = count.clone();
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGUSR1])?;
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            match (signal, counter.load(Ordering::SeqCst)) {
+                (_, LINGERS) => std::process::exit(0),
+                (SIGTERM, _) => std::process::exit(143),
+                _ => drop(counter.fetch_max(1, Ordering::SeqCst)),
+            }
+        }
+    });
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_core_is_one_thread() {
+        let pods = |cpu: &str| spec::Pods {
+            limits: [("cpu".to_owned(), cpu.to_owned())].into(),
+            ..spec::Pods::default()
+        };
+        assert_eq!(cores(&spec::Pods::default()), 1);
+        assert_eq!(cores(&pods("200m")), 1);
+        assert_eq!(cores(&pods("1500m")), 2);
+        assert_eq!(cores(&pods("4")), 4);
+    }
+}

@@ -1,0 +1,132 @@
+//! Watches a run from outside: what its driver prints, whichever pod it is in just now.
+
+use std::collections::BTreeSet;
+
+use futures::{AsyncBufReadExt, StreamExt};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::LogParams;
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{Config, watcher};
+
+use super::api::{Api, ClusterError};
+use super::names::RUN_LABEL;
+use super::trouble::{PodState, pod_state};
+
+/// What is heard of a run.
+#[derive(Debug)]
+pub enum Heard<'a> {
+    /// A line that its driver printed.
+    Line(&'a str),
+    /// Why its driver does not begin.
+    Waits(&'a str),
+}
+
+/// How a run's Job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Well.
+    Complete,
+    /// Not.
+    Failed,
+    /// It was deleted.
+    Gone,
+}
+
+/// Tells everything that a run's drivers print, from the beginning, until its Job has ended. Each driver
+/// tells again what those before it told.
+pub async fn follow(
+    api: &Api,
+    run: &str,
+    hear: &mut dyn FnMut(Heard<'_>),
+) -> Result<Ended, ClusterError> {
+    let mut read = BTreeSet::new();
+    loop {
+        let Some(pod) = driver_begun(api, run, &read, hear).await? else {
+            return ended(api, run).await;
+        };
+        let how = LogParams { follow: true, ..LogParams::default() };
+        if let Ok(log) = api.pods().log_stream(&pod, &how).await {
+            let mut lines = log.lines();
+            while let Some(Ok(line)) = lines.next().await {
+                hear(Heard::Line(&line));
+            }
+        }
+        let state = api.pods().get_opt(&pod).await.ok().flatten();
+        // Cut off by the cluster, not by its end: once more.
+        if state.is_none_or(|pod| matches!(pod_state(&pod), PodState::Ended(_))) {
+            read.insert(pod);
+        }
+    }
+}
+
+/// The pod of a driver that has begun and was not read yet; none once the Job has ended.
+async fn driver_begun(
+    api: &Api,
+    run: &str,
+    read: &BTreeSet<String>,
+    hear: &mut dyn FnMut(Heard<'_>),
+) -> Result<Option<String>, ClusterError> {
+    let selector = format!("{RUN_LABEL}={run},app.kubernetes.io/component=driver");
+    let pods = watcher(api.pods(), Config::default().labels(&selector)).default_backoff();
+    let jobs = Config::default().fields(&format!("metadata.name={run}"));
+    let jobs = watcher(api.jobs(), jobs).default_backoff();
+    let (mut pods, mut jobs) =
+        (std::pin::pin!(pods.applied_objects()), std::pin::pin!(jobs.touched_objects()));
+    let mut told = String::new();
+    loop {
+        tokio::select! {
+            biased;
+            Some(Ok(pod)) = pods.next() => {
+                let pod: Pod = pod;
+                let name = pod.metadata.name.clone().unwrap_or_default();
+                match pod_state(&pod) {
+                    _ if read.contains(&name) => {}
+                    PodState::Waiting(Some(why)) if why != told => {
+                        hear(Heard::Waits(&why));
+                        told = why;
+                    }
+                    PodState::Waiting(_) => {}
+                    PodState::Running | PodState::Ended(_) => return Ok(Some(name)),
+                }
+            }
+            Some(Ok(job)) = jobs.next() => {
+                let job: Job = job;
+                let deleted = job.metadata.deletion_timestamp.is_some();
+                if deleted || ending(&job).is_some() {
+                    // A pod that was seen to end is read before the run is over.
+                    let unread = unread(api, &selector, read).await?;
+                    return Ok(unread);
+                }
+            }
+            else => return Ok(None),
+        }
+    }
+}
+
+async fn unread(
+    api: &Api,
+    selector: &str,
+    read: &BTreeSet<String>,
+) -> Result<Option<String>, ClusterError> {
+    let pods = api.pods().list(&kube::api::ListParams::default().labels(selector)).await;
+    let pods = pods.map_err(|error| ClusterError::of("list pods", &error))?;
+    let names = pods.items.into_iter().filter_map(|pod| pod.metadata.name);
+    Ok(names.filter(|name| !read.contains(name)).min())
+}
+
+async fn ended(api: &Api, run: &str) -> Result<Ended, ClusterError> {
+    let job = api.jobs().get_opt(run).await;
+    let job = job.map_err(|error| ClusterError::of(&format!("show the Job {run}"), &error))?;
+    Ok(job.and_then(|job| ending(&job)).unwrap_or(Ended::Gone))
+}
+
+/// How a Job ended, if it has.
+pub(super) fn ending(job: &Job) -> Option<Ended> {
+    let conditions = job.status.as_ref()?.conditions.as_ref()?;
+    conditions.iter().filter(|it| it.status == "True").find_map(|it| match it.type_.as_str() {
+        "Complete" => Some(Ended::Complete),
+        "Failed" => Some(Ended::Failed),
+        _ => None,
+    })
+}

@@ -1,0 +1,180 @@
+//! Looks into a run's folder from outside: through its driver's pod while there is one, and otherwise
+//! through a pod that is made for the purpose and goes away by itself.
+
+use futures::StreamExt;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{AttachParams, DeleteParams, ListParams};
+use kube::core::Status;
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{Config, watcher};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use super::api::{Api, ClusterError};
+use super::names::RUN_LABEL;
+use super::objects::{Outline, reader_pod};
+use super::trouble::{PodState, pod_state};
+
+/// The note on a volume of which image its run was.
+pub(crate) const IMAGE_NOTE: &str = "trainyard/image";
+
+/// A pod that has a run's folder.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    api: Api,
+    /// The pod.
+    pub pod: String,
+    made: bool,
+}
+
+/// The pod of a run's driver, if it runs.
+pub async fn driver_pod(api: &Api, run: &str) -> Result<Option<String>, ClusterError> {
+    let selector = format!("{RUN_LABEL}={run},app.kubernetes.io/component=driver");
+    let pods = api.pods().list(&ListParams::default().labels(&selector)).await;
+    let pods = pods.map_err(|error| ClusterError::of("list pods", &error))?;
+    let runs = |pod: &&Pod| pod_state(pod) == PodState::Running;
+    Ok(pods.items.iter().find(runs).and_then(|pod| pod.metadata.name.clone()))
+}
+
+impl Reach {
+    /// Finds, or makes, a pod that has the folder of a run.
+    pub async fn open(api: &Api, run: &str) -> Result<Reach, ClusterError> {
+        if let Some(pod) = driver_pod(api, run).await? {
+            return Ok(Reach { api: api.clone(), pod, made: false });
+        }
+        let (claim, image) = left_over(api, run).await?;
+        let given = spec::Kubernetes::default();
+        let (namespace, owner) = (api.namespace.as_str(), None);
+        let outline = Outline { run, namespace, image: &image, given: &given, owner };
+        let mut pod = reader_pod(&outline, &claim, "");
+        let metadata = pod["metadata"].as_object_mut();
+        metadata.map(|metadata| {
+            metadata.remove("name");
+            metadata.insert("generateName".into(), format!("{run}-reader-").into())
+        });
+        let made = api.create(&pod).await?;
+        let pod = made.metadata.name.unwrap_or_default();
+        let reach = Reach { api: api.clone(), pod, made: true };
+        match until_running(api, &reach.pod).await {
+            Ok(()) => Ok(reach),
+            Err(error) => {
+                reach.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Runs the program in the pod. How it ended.
+    pub async fn call(
+        &self,
+        arguments: &[&str],
+        input: Option<&mut (dyn AsyncRead + Unpin + Send)>,
+        (out, err): (&mut (dyn AsyncWrite + Unpin + Send), &mut (dyn AsyncWrite + Unpin + Send)),
+    ) -> Result<i32, ClusterError> {
+        let how = AttachParams::default().stdin(input.is_some()).stdout(true).stderr(true);
+        let how = how.max_stdin_buf_size(1 << 16).max_stdout_buf_size(1 << 16);
+        let command = ["/usr/bin/trainyard"].into_iter().chain(arguments.iter().copied());
+        let command: Vec<&str> = command.collect();
+        let what = format!("run `trainyard {}` in the pod {}", arguments.join(" "), self.pod);
+        let wrong = |error: kube::Error| ClusterError::of(&what, &error);
+        let mut process = self.api.pods().exec(&self.pod, command, &how).await.map_err(wrong)?;
+        let torn = |error: std::io::Error| ClusterError::Wrong(format!("{what}: {error}"));
+        let (stdin, stdout, stderr) = (process.stdin(), process.stdout(), process.stderr());
+        let status = process.take_status();
+        let feed = async {
+            if let (Some(input), Some(mut stdin)) = (input, stdin) {
+                tokio::io::copy(input, &mut stdin).await?;
+                stdin.shutdown().await?;
+            }
+            Ok(())
+        };
+        let (fed, read, told) = tokio::join!(feed, copy(stdout, out), copy(stderr, err));
+        read.and(told).map_err(torn)?;
+        let status = match status {
+            Some(status) => status.await,
+            None => None,
+        };
+        let code = exit_code(status.as_ref());
+        // A program that has ended does not read the rest.
+        if code == Some(0) {
+            fed.map_err(torn)?;
+        }
+        code.ok_or_else(|| ClusterError::Wrong(format!("{what}: the connection was cut")))
+    }
+
+    /// Removes the pod, if it was made.
+    pub async fn close(self) {
+        if self.made {
+            let now = DeleteParams { grace_period_seconds: Some(0), ..DeleteParams::default() };
+            let _ = self.api.pods().delete(&self.pod, &now).await;
+        }
+    }
+}
+
+async fn copy(
+    from: Option<impl AsyncRead + Unpin>,
+    to: &mut (dyn AsyncWrite + Unpin + Send),
+) -> std::io::Result<()> {
+    let Some(mut from) = from else { return Ok(()) };
+    let mut bytes = vec![0; 1 << 16];
+    loop {
+        match from.read(&mut bytes).await? {
+            0 => return to.flush().await,
+            read => to.write_all(&bytes[..read]).await?,
+        }
+    }
+}
+
+fn exit_code(status: Option<&Status>) -> Option<i32> {
+    let status = status?;
+    if status.is_success() {
+        return Some(0);
+    }
+    let causes = status.details.as_ref().map(|details| &details.causes);
+    let code = causes.into_iter().flatten().find(|cause| cause.reason == "ExitCode");
+    Some(code.and_then(|cause| cause.message.parse().ok()).unwrap_or(1))
+}
+
+/// Waits until a pod runs.
+pub async fn until_running(api: &Api, pod: &str) -> Result<(), ClusterError> {
+    let config = Config::default().fields(&format!("metadata.name={pod}"));
+    let mut pods = std::pin::pin!(watcher(api.pods(), config).default_backoff().touched_objects());
+    while let Some(found) = pods.next().await {
+        match found.as_ref().map(pod_state) {
+            Ok(PodState::Running) => return Ok(()),
+            Ok(PodState::Ended(how)) => {
+                return Err(ClusterError::Wrong(format!("the pod {pod} {how}")));
+            }
+            Ok(PodState::Waiting(Some(why))) => {
+                return Err(ClusterError::Wrong(format!("the pod {pod} cannot begin: {why}")));
+            }
+            Ok(PodState::Waiting(None)) | Err(_) => {}
+        }
+    }
+    Err(ClusterError::Wrong(format!("the pod {pod} is gone")))
+}
+
+/// The volume of a run that has no driver now, and an image to look at it with.
+async fn left_over(api: &Api, run: &str) -> Result<(String, String), ClusterError> {
+    let wrong = |error: kube::Error| ClusterError::of("look for what a run has left", &error);
+    if let Some(job) = api.jobs().get_opt(run).await.map_err(wrong)? {
+        let pod = job.spec.and_then(|spec| spec.template.spec);
+        let volumes = pod.as_ref().and_then(|pod| pod.volumes.clone()).unwrap_or_default();
+        let claim = volumes.into_iter().find_map(|it| it.persistent_volume_claim);
+        let image = pod.and_then(|pod| pod.containers.into_iter().next()?.image);
+        let Some((claim, image)) = claim.zip(image) else {
+            return Err(ClusterError::Wrong(format!(
+                "{run} had no volume, and its driver's pod has ended; nothing is left of its folder"
+            )));
+        };
+        return Ok((claim.claim_name, image));
+    }
+    let claim = api.any("v1", "PersistentVolumeClaim").get_opt(run).await.map_err(wrong)?;
+    let image = claim.and_then(|it| it.metadata.annotations?.remove(IMAGE_NOTE));
+    let unknown = || {
+        let namespace = &api.namespace;
+        ClusterError::Wrong(format!(
+            "there is no run {run} in namespace {namespace}; `trainyard ls --on kubernetes` lists them"
+        ))
+    };
+    Ok((run.to_owned(), image.ok_or_else(unknown)?))
+}
