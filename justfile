@@ -34,6 +34,11 @@ soak *arguments:
     cargo build --release
     benches/soak/run.py target/release/trainyard {{arguments}}
 
+# A real Kubernetes of three nodes on this machine: up, down, status, env, ... (needs root).
+cluster *arguments:
+    testbed/kubernetes/setup.sh
+    testbed/kubernetes/cluster {{arguments}}
+
 # Everything that CI does, or the stages named.
 ci *stages:
     .ci/run {{stages}}
