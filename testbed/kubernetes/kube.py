@@ -1,5 +1,6 @@
 """The cluster as checks use it: kubectl as one of its users, and the `cluster` command."""
 
+import itertools
 import json
 import pathlib
 import subprocess
@@ -39,18 +40,36 @@ class Kube:
         self("wait", f"--for={condition}", name, f"--timeout={PATIENCE}s")
 
     def apply(self, *objects: dict, dry: bool = False) -> None:
-        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+        text = json.dumps(listed(list(objects)))
         self("apply", "--filename=-", *(["--dry-run=server"] if dry else []), given=text)
 
     def delete(self, *arguments: str) -> None:
         """Deletes, waits until it is gone, and is content when it never was."""
         self("delete", "--ignore-not-found", f"--timeout={PATIENCE}s", *arguments)
 
-    def may(self, verb: str, kind: str, namespace: str | None = None) -> bool:
-        """Whether the API server would let this user do so."""
-        where = ["--namespace", namespace or self.namespace]
-        asked = [*self.begin, "auth", "can-i", verb, kind, *where]
-        return subprocess.run(asked, capture_output=True, text=True).stdout.strip() == "yes"
+    def allowed(self, verbs: list[str], kinds: list[str], namespace: str) -> list[str]:
+        """What of it the API server would let this user do; `""` is no namespace, for what belongs to all.
+        This is `kubectl auth can-i` for many questions at once."""
+        questions = list(itertools.product(verbs, kinds))
+        text = json.dumps(listed([review(verb, kind, namespace) for verb, kind in questions]))
+        printed = ["--output", 'jsonpath={.status.allowed}{"\\n"}']
+        answers = self("create", "--validate=false", "--filename=-", *printed, given=text).splitlines()
+        return [f"{verb} {kind}" for (verb, kind), answer in zip(questions, answers, strict=True) if answer == "true"]
+
+
+def listed(objects: list[dict]) -> dict:
+    return {"apiVersion": "v1", "kind": "List", "items": objects}
+
+
+def review(verb: str, kind: str, namespace: str) -> dict:
+    """The question whether one may; a kind may have its group after a dot."""
+    resource, _, group = kind.partition(".")
+    asked = {"verb": verb, "resource": resource, "group": group, "namespace": namespace}
+    return {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": asked},
+    }
 
 
 def cluster(*arguments: str) -> str:

@@ -24,20 +24,22 @@ make_cgroups() {
     done
 }
 
+# our_cgroups [N]: those of one node, or of all.
 our_cgroups() {
     local tree
     for tree in $(cgroup_trees); do
-        find "$tree" -maxdepth 1 -type d -name "$prefix-node*"
+        find "$tree" -maxdepth 1 -type d -name "$prefix-node${1:-*}"
     done
 }
 
-# Groups are empty once the processes of a node are gone, which the kernel may take a moment to see.
-remove_cgroups() { until_true 60 "control groups are empty" cgroups_removed; }
+# remove_cgroups [N]: they are empty once the processes of a node are gone, which the kernel may take
+# a moment to see.
+remove_cgroups() { until_true 60 "control groups are empty" cgroups_removed "$@"; }
 
 cgroups_removed() {
     local group
-    for group in $(our_cgroups); do
+    for group in $(our_cgroups "$@"); do
         find "$group" -depth -type d -exec rmdir {} + || true
     done
-    [ -z "$(our_cgroups)" ]
+    [ -z "$(our_cgroups "$@")" ]
 }

@@ -24,6 +24,8 @@ kill_nodes() {
         # It ends after the last of its descendants.
         [ -z "$first" ] || until_true 60 "node$n is without processes" is_gone "$first"
         unplug "$n"
+        # A machine boots without any. kubelet would spend seconds on each that it finds and cannot place.
+        remove_cgroups "$n"
     done
 }
 

@@ -39,15 +39,15 @@ make_volumes() {
 
 # Volumes whose claim is gone are emptied and can be claimed again; Kubernetes leaves that to people.
 recycle_volumes() {
-    local n number phase again=0
-    while read -r n number; do
-        phase=$(kube get pv "node$n-$number" --ignore-not-found -o 'jsonpath={.status.phase}')
-        [ "$phase" = Released ] || [ "$phase" = Failed ] || continue
-        kube delete pv "node$n-$number" --timeout=60s >>"$log/manifests.log"
+    local name free
+    mapfile -t free < <(kube get pv -o 'jsonpath={range .items[?(@.status.phase!="Bound")]}{.metadata.name} {.status.phase}{"\n"}{end}' |
+        sed -nE 's/ (Released|Failed)$//p')
+    ((${#free[@]} > 0)) || return 0
+    kube delete pv "${free[@]}" --timeout=60s >>"$log/manifests.log"
+    for name in "${free[@]}"; do
         # The directory itself stays, as it is mounted on the node.
-        find "$(node_folder "$n")/volumes/$number" -mindepth 1 -delete
-        again=$((again + 1))
-    done < <(volume_numbers)
-    ((again == 0)) || make_volumes
-    say "$again volumes can be used again"
+        find "$run/${name%-*}/volumes/${name#*-}" -mindepth 1 -delete
+    done
+    make_volumes
+    say "can be claimed again: ${free[*]}"
 }

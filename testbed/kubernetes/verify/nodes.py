@@ -95,7 +95,6 @@ def apiserver() -> None:
     cluster("apiserver", "start")
     assert alice.get("configmap", "kept")["data"] == {"key": "value"}
     assert before <= names(), "events are lost"
-    cluster("apiserver", "restart")
     kube.delete("configmap/kept")
     # Not only the API server is back, the others have found it too.
     kube.delete("pod/after")

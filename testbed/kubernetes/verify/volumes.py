@@ -41,7 +41,7 @@ class Volumes:
     def elsewhere(self) -> None:
         self.kube.wait("condition=Ready", "pod/writer")
         self.kube.apply(pod("elsewhere", WRITE, **on(3), **mounting("data")))
-        until("it is told why the pod waits", lambda: "volume node affinity conflict" in self.why("elsewhere"))
+        until("it is told why the pod waits", lambda: "didn't match PersistentVolume's node affinity" in self.why("elsewhere"))
         assert self.kube.get("pod", "elsewhere")["status"]["phase"] == "Pending"
         self.kube.delete("pod/elsewhere")
 

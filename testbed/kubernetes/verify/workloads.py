@@ -12,7 +12,7 @@ from .objects import deployment, indexed_job, on, pod, service
 ASK_AROUND = """
 mkdir /tmp/web; echo "I am $JOB_COMPLETION_INDEX" > /tmp/web/index.html; httpd -p 8000 -h /tmp/web
 for other in 0 1 2; do
-    until wget -q -O - http://peers-$other.peers:8000/; do sleep 0.2; done
+    until wget -q -O - http://peers-$other.peers:8000/ 2>/dev/null; do sleep 0.2; done
 done
 until [ -e /tmp/end ]; do sleep 0.2; done
 """
