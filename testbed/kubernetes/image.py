@@ -25,11 +25,18 @@ def main() -> None:
     parser.add_argument("folder", type=pathlib.Path, help="where the images are put")
     parser.add_argument("coredns", type=pathlib.Path, help="the program")
     given = parser.parse_args()
-    busybox = pathlib.Path(shutil.which("busybox"))
-    applets = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True).stdout.split()
-    save(given.folder, "pause", layer(busybox, []), ["/bin/busybox", "sleep", "2147483647"])
-    save(given.folder, "busybox", layer(busybox, applets), ["/bin/sh"])
+    save(given.folder, "pause", layer(busybox(), []), ["/bin/busybox", "sleep", "2147483647"])
+    save_busybox(given.folder, "busybox")
     save(given.folder, "coredns", layer(given.coredns, []), ["/bin/coredns"])
+
+
+def busybox() -> pathlib.Path:
+    return pathlib.Path(shutil.which("busybox"))
+
+
+def save_busybox(folder: pathlib.Path, name: str) -> None:
+    applets = subprocess.run([busybox(), "--list"], capture_output=True, text=True, check=True).stdout.split()
+    save(folder, name, layer(busybox(), applets), ["/bin/sh"])
 
 
 def layer(program: pathlib.Path, names: list[str]) -> bytes:

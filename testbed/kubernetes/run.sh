@@ -18,7 +18,7 @@ HELP
     exit 0
 fi
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$(dirname "${BASH_SOURCE[0]}")/lib/place.sh"
 export PYTHONPATH="$here/.." PYTHONDONTWRITEBYTECODE=1
 
 # Nothing asks for our binary yet: what runs in pods comes from an image.
@@ -51,6 +51,10 @@ if [ -n "$reason" ]; then
     exec python3 "$here/suite.py" --skip "$reason" "$@"
 fi
 
+# Another suite would take our cluster down, and we theirs.
+mkdir -p "$place"
+exec 9>"$place/suite.lock"
+flock -w 1800 9 || fail "another suite did not end within half an hour"
 "$here/setup.sh"
 if [ "$keep" = no ]; then
     trap '"$here/cluster" down' EXIT

@@ -71,8 +71,9 @@ install_packages() {
     [ "$(id -u)" = 0 ] || fail "not here: ${packages[*]}; install them, or run this as root"
     say "installing ${packages[*]}"
     forbid_services
-    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${packages[@]}"; } \
-        >"$place/apt.log" 2>&1 || fail "apt-get could not install ${packages[*]}; $place/apt.log says why"
+    export DEBIAN_FRONTEND=noninteractive
+    { apt-get update && apt-get install --yes --no-install-recommends "${packages[@]}"; } >"$place/apt.log" 2>&1 ||
+        fail "apt-get could not install ${packages[*]}; $place/apt.log says why"
 }
 
 hash_of() { cat "$here/build.sh" "$here/modules/$1"/* | sha256sum | cut -d' ' -f1; }
@@ -83,7 +84,8 @@ build() {
     [ "$(cat "$place/$name.stamp" 2>/dev/null)" != "$(hash_of "$name")" ] || return 0
     command -v go >/dev/null || fail "go is not here; install Go 1.26 or later"
     say "building $name"
-    GOMODCACHE=$place/go-modules GOCACHE=$place/go-build "$here/build.sh" "$name" "$new" >"$place/build-$name.log" 2>&1 ||
+    export GOMODCACHE=$place/go-modules GOCACHE=$place/go-build
+    "$here/build.sh" "$name" "$new" >"$place/build-$name.log" 2>&1 ||
         fail "$name could not be built; $place/build-$name.log says why. Run this script again to go on"
     mkdir -p "$bin"
     mv -f "$new"/* "$bin/"

@@ -6,10 +6,11 @@ make_images() {
 }
 
 fill_cluster() {
-    { sed "s/@DNS@/$dns/" "$here/manifests/dns.yaml" && echo --- && cat "$here/manifests/namespaces.yaml"; } |
-        kube apply -f - >>"$log/manifests.log"
+    kube apply -f "$here/manifests/namespaces.yaml" >>"$log/manifests.log"
     make_volumes
 }
+
+start_dns() { sed "s/@DNS@/$dns/" "$here/manifests/dns.yaml" | kube apply -f - >>"$log/manifests.log"; }
 
 has_default_account() { kube get serviceaccount default --namespace "$1"; }
 

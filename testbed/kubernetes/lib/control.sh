@@ -7,7 +7,8 @@ start_etcd() {
     # What it holds is gone with the cluster, so nothing waits for a disk.
     start etcd etcd --name testbed --data-dir "$run/etcd" --unsafe-no-fsync \
         --listen-client-urls "$etcd" --advertise-client-urls "$etcd" \
-        --listen-peer-urls "$etcd_peers" --initial-advertise-peer-urls "$etcd_peers" --initial-cluster "testbed=$etcd_peers"
+        --listen-peer-urls "$etcd_peers" --initial-advertise-peer-urls "$etcd_peers" \
+        --initial-cluster "testbed=$etcd_peers"
 }
 
 start_apiserver() {

@@ -7,7 +7,11 @@ lock() {
 }
 
 need_root() { [ "$(id -u)" = 0 ] || fail "namespaces and control groups need root"; }
-need_cluster() { need_root && [ -e "$run/complete" ] || fail "no cluster is up; try \`testbed/kubernetes/cluster up\`"; }
+
+need_cluster() {
+    need_root
+    [ -e "$run/complete" ] || fail "no cluster is up; try \`testbed/kubernetes/cluster up\`"
+}
 
 need_programs() {
     local program
@@ -16,7 +20,9 @@ need_programs() {
     done
     # A node has folders of its own in place of these.
     case $run in
-        /run/* | /var/lib/* | /var/log/*) fail "$run cannot be seen from nodes; set TRAINYARD_TESTBED to another folder" ;;
+        /run/* | /var/lib/* | /var/log/*)
+            fail "$run cannot be seen from nodes; set TRAINYARD_TESTBED to another folder"
+            ;;
     esac
 }
 
@@ -56,6 +62,7 @@ bring_up() {
     for n in "${nodes[@]}"; do
         wait_for_node "$n"
     done
+    start_dns
     wait_for_contents
     touch "$run/complete"
 }
@@ -127,6 +134,14 @@ take_down() {
     rm -rf --one-file-system "$run"
 }
 
+node_status() {
+    is_running "node$1" || { echo killed; return; }
+    local kubelet=running cable=whole
+    kubelet_runs "$1" || kubelet=stopped
+    ! is_cut "$1" || cable=cut
+    echo "running, kubelet $kubelet, cable $cable"
+}
+
 status() {
     need_cluster
     local name n
@@ -134,11 +149,7 @@ status() {
         echo "$name $(is_running "$name" && echo running || echo stopped)"
     done
     for n in "${nodes[@]}"; do
-        if is_running "node$n"; then
-            echo "node$n running, kubelet $(kubelet_runs "$n" && echo running || echo stopped), cable $(is_cut "$n" && echo cut || echo whole)"
-        else
-            echo "node$n killed"
-        fi
+        echo "node$n $(node_status "$n")"
     done
     is_running kube-apiserver || return 0
     kube get nodes,pv

@@ -42,11 +42,14 @@ on_node() {
 }
 
 node_is_up() { [ -e "$(node_folder "$1")/is-up" ]; }
+knows_services() { on_node "$1" iptables-save --table nat | grep -qF -- "-d $api_in_cluster/32"; }
 node_is_ready() { kube wait --for=condition=Ready "node/node$1" --timeout=1s; }
 
 wait_for_node() {
     until_true 120 "node$1 has its programs running" node_is_up "$1"
     until_true 120 "node$1 is Ready" node_is_ready "$1"
+    # Ready says nothing of kube-proxy. A pod that calls the API server before, waits half a minute for an answer.
+    until_true 120 "node$1 knows where services are" knows_services "$1"
 }
 
 stop_kubelet() { on_node "$1" bash "$here/node/kubelet.sh" stop "$1"; }

@@ -40,7 +40,7 @@ make_volumes() {
 # Volumes whose claim is gone are emptied and can be claimed again; Kubernetes leaves that to people.
 recycle_volumes() {
     local name free
-    mapfile -t free < <(kube get pv -o 'jsonpath={range .items[?(@.status.phase!="Bound")]}{.metadata.name} {.status.phase}{"\n"}{end}' |
+    mapfile -t free < <(kube get pv -o 'jsonpath={range .items[*]}{.metadata.name} {.status.phase}{"\n"}{end}' |
         sed -nE 's/ (Released|Failed)$//p')
     ((${#free[@]} > 0)) || return 0
     kube delete pv "${free[@]}" --timeout=60s >>"$log/manifests.log"

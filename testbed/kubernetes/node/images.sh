@@ -9,7 +9,7 @@ mkdir -p "$known"
 for tar in "$images"/*.tar; do
     file=$(basename "$tar")
     [ ! "$known/$file" -nt "$tar" ] || continue
-    ctr --address /run/containerd/containerd.sock --namespace k8s.io images import "$tar" >>"$log/node$n-images.log" 2>&1 ||
-        fail "node$n does not take $file; $log/node$n-images.log says why"
+    ctr --address /run/containerd/containerd.sock --namespace k8s.io images import "$tar" \
+        >>"$log/node$n-images.log" 2>&1 || fail "node$n does not take $file; $log/node$n-images.log says why"
     touch "$known/$file"
 done

@@ -32,7 +32,8 @@ class Limits:
         kube = Kube("alice")
         kube.delete("pod/burn", "pod/greedy")
         limited = {"resources": {"limits": LIMITS}}
-        kube.apply(pod("burn", BURN, container=limited), pod("greedy", TOO_MUCH, restartPolicy="Never", container=limited))
+        kube.apply(pod("burn", BURN, container=limited))
+        kube.apply(pod("greedy", TOO_MUCH, restartPolicy="Never", container=limited))
         return kube
 
     def cpu(self) -> None:

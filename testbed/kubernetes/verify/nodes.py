@@ -1,7 +1,10 @@
 """Nodes that are lost and come back, and an API server that does."""
 
 import functools
+import pathlib
+import tempfile
 
+import image
 from check import Check
 from kube import PLAIN, Kube, cluster, heal, until
 
@@ -22,6 +25,7 @@ def checks() -> list[Check]:
     proofs = {
         "a node that is killed is lost, its pod runs elsewhere, and it comes back": losses.killed,
         "a node that is cut off is lost, and back with the same pod when mended": losses.cut,
+        "an image can be loaded on all nodes, on those too that come up later": losses.loaded,
         "a node without kubelet is lost, its pod lives on, and it is back with kubelet": kubelet,
         "an API server that is started again has the same objects, events and users": apiserver,
     }
@@ -43,6 +47,9 @@ class Losses:
         self.before = life(kube, "faithful")
         cluster("node", "kill", "2")
         cluster("node", "cut", "3")
+        with tempfile.TemporaryDirectory() as folder:
+            image.save_busybox(pathlib.Path(folder), "loaded")
+            cluster("load", f"{folder}/loaded.tar")
         return kube
 
     def places(self, kube: Kube) -> list[str]:
@@ -65,6 +72,15 @@ class Losses:
         until("node3 is ready", lambda: is_ready(kube, "node3"))
         lives_on(kube, "faithful", self.before)
 
+    def loaded(self) -> None:
+        kube = self.kube
+        heal()
+        kube.delete(*(f"pod/loaded-{number}" for number in (1, 2, 3)))
+        this = {"image": "localhost/loaded:1"}
+        kube.apply(*(pod(f"loaded-{n}", "true", restartPolicy="Never", container=this, **on(n)) for n in (1, 2, 3)))
+        for number in (1, 2, 3):
+            kube.wait("jsonpath={.status.phase}=Succeeded", f"pod/loaded-{number}")
+
 
 def kubelet() -> None:
     kube = Kube("admin", PLAIN)
@@ -82,8 +98,7 @@ def kubelet() -> None:
 def apiserver() -> None:
     kube, alice = Kube(), Kube("alice")
     kube.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept"}, "data": {"key": "value"}})
-    names = lambda: {event["metadata"]["name"] for event in kube.get("events", "--all-namespaces")["items"]}  # noqa: E731
-    before = names()
+    before = event_names(kube)
     assert before, "there are no events"
     cluster("apiserver", "stop")
     try:
@@ -94,12 +109,16 @@ def apiserver() -> None:
         raise AssertionError("the API server answers although it was stopped")
     cluster("apiserver", "start")
     assert alice.get("configmap", "kept")["data"] == {"key": "value"}
-    assert before <= names(), "events are lost"
+    assert before <= event_names(kube), "events are lost"
     kube.delete("configmap/kept")
     # Not only the API server is back, the others have found it too.
     kube.delete("pod/after")
     kube.apply(pod("after", "true", restartPolicy="Never"))
     kube.wait("jsonpath={.status.phase}=Succeeded", "pod/after")
+
+
+def event_names(kube: Kube) -> set[str]:
+    return {event["metadata"]["name"] for event in kube.get("events", "--all-namespaces")["items"]}
 
 
 def is_true(thing: dict, condition: str) -> bool:

@@ -7,6 +7,7 @@ from kube import Kube, cluster, until
 
 from .objects import claim, on, pod
 
+LIST = "ls -A /data; echo that is all; sleep 3600"
 WRITE = "echo kept > /data/file && ls -ln /data/file && sleep 3600"
 
 
@@ -33,7 +34,7 @@ class Volumes:
         self.kube.wait("condition=Ready", "pod/writer")
         assert self.volume().startswith("node2-"), self.volume()
         # Those of the pod's `fsGroup`.
-        until("a file is written", lambda: " 1000 " in self.kube("logs", "writer") and " 2000 " in self.kube("logs", "writer"))
+        until("a file is written", lambda: " 1000     2000 " in self.kube("logs", "writer"))
 
     def volume(self) -> str:
         return self.kube.get("pvc", "data")["spec"]["volumeName"]
@@ -41,7 +42,8 @@ class Volumes:
     def elsewhere(self) -> None:
         self.kube.wait("condition=Ready", "pod/writer")
         self.kube.apply(pod("elsewhere", WRITE, **on(3), **mounting("data")))
-        until("it is told why the pod waits", lambda: "didn't match PersistentVolume's node affinity" in self.why("elsewhere"))
+        told = "didn't match PersistentVolume's node affinity"
+        until("it is told why the pod waits", lambda: told in self.why("elsewhere"))
         assert self.kube.get("pod", "elsewhere")["status"]["phase"] == "Pending"
         self.kube.delete("pod/elsewhere")
 
@@ -57,7 +59,7 @@ class Volumes:
         admin.wait("jsonpath={.status.phase}=Released", f"pv/{name}")
         cluster("volumes")
         admin.wait("jsonpath={.status.phase}=Available", f"pv/{name}")
-        self.kube.apply(claim("again", name), pod("reader", "ls -A /data; echo that is all; sleep 3600", **mounting("again")))
+        self.kube.apply(claim("again", name), pod("reader", LIST, **mounting("again")))
         self.kube.wait("condition=Ready", "pod/reader")
         until("it is empty", lambda: self.kube("logs", "reader") == "that is all\n")
         self.kube.delete("pod/reader")

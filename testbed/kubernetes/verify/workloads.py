@@ -18,6 +18,7 @@ until [ -e /tmp/end ]; do sleep 0.2; done
 """
 SERVE = "echo from $(hostname) > /tmp/index.html; exec httpd -f -p 8000 -h /tmp"
 NODE_PORT = 30080
+WEB_PORT = {"port": 80, "targetPort": 8000, "nodePort": NODE_PORT}
 NODE = "10.200.0.13"
 
 
@@ -43,7 +44,7 @@ class Workloads:
             service("peers", {"job-name": "peers"}, clusterIP="None", publishNotReadyAddresses=True),
             indexed_job("peers", 3, ASK_AROUND),
             deployment("web", 2, SERVE),
-            service("web", {"app": "web"}, type="NodePort", ports=[{"port": 80, "targetPort": 8000, "nodePort": NODE_PORT}]),
+            service("web", {"app": "web"}, type="NodePort", ports=[WEB_PORT]),
             pod("shell", "sleep 3600", **on(2)),
         )
         return kube
@@ -71,7 +72,8 @@ class Workloads:
         self.kube.wait("condition=Available", "deployment/web")
         self.kube.wait("condition=Ready", "pod/shell")
         address = self.kube.get("service", "web")["spec"]["clusterIP"]
-        until("a pod reaches it by name", lambda: is_web(self.kube("exec", "shell", "--", "wget", "-q", "-O", "-", "http://web/")))
+        ask = ["exec", "shell", "--", "wget", "-q", "-O", "-", "http://web/"]
+        until("a pod reaches it by name", lambda: is_web(self.kube(*ask)))
         until("the machine reaches it", lambda: is_web(fetch(f"{address}:80")))
         until("a node's port leads to it", lambda: is_web(fetch(f"{NODE}:{NODE_PORT}")))
 
@@ -88,8 +90,8 @@ class Workloads:
 
     def events(self) -> None:
         about_shell = "--field-selector=involvedObject.name=shell"
-        expected = {"Scheduled", "Created", "Started"}
-        until("all are told", lambda: expected <= {event["reason"] for event in self.kube.get("events", about_shell)["items"]})
+        reasons = lambda: {event["reason"] for event in self.kube.get("events", about_shell)["items"]}  # noqa: E731
+        until("all is told", lambda: {"Scheduled", "Created", "Started"} <= reasons())
 
 
 def fetch(address: str) -> str:
