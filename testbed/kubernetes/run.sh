@@ -46,6 +46,12 @@ why_not() {
     fi
 }
 
+# Whoever ends us may send the same signal to all that we started.
+finish() {
+    trap '' INT TERM HUP
+    "$here/cluster" down
+}
+
 reason=$(why_not)
 if [ -n "$reason" ]; then
     exec python3 "$here/suite.py" --skip "$reason" "$@"
@@ -57,7 +63,7 @@ exec 9>"$place/suite.lock"
 flock -w 1800 9 || fail "another suite did not end within half an hour"
 "$here/setup.sh"
 if [ "$keep" = no ]; then
-    trap '"$here/cluster" down' EXIT
+    trap finish EXIT
     "$here/cluster" down
 fi
 "$here/cluster" up

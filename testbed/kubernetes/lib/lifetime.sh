@@ -36,10 +36,16 @@ up() {
         return
     fi
     remove_leftovers
-    trap 'say "did not come up; its logs are in $log"; take_down' EXIT
+    trap give_up EXIT
     bring_up
     trap - EXIT
     say "up after $SECONDS s; \`eval \"\$(testbed/kubernetes/cluster env)\"\` lets you use it"
+}
+
+give_up() {
+    trap '' INT TERM HUP
+    say "did not come up; its logs are in $log"
+    take_down
 }
 
 bring_up() {
@@ -68,11 +74,12 @@ bring_up() {
 }
 
 # The first namespace of a machine brings a mount along that does not go with the last one.
-note_mounts() { mountpoint -q /run/netns || touch "$run/first-namespace"; }
+note_mounts() { mountpoint -q /run/netns || touch "$place/first-namespace"; }
 
 remove_mounts() {
-    [ -e "$run/first-namespace" ] && [ -z "$(ip netns list)" ] || return 0
+    [ -e "$place/first-namespace" ] && [ -z "$(ip netns list)" ] || return 0
     umount /run/netns && rmdir /run/netns || true
+    rm "$place/first-namespace"
 }
 
 # Those of nodes may have been killed on purpose.

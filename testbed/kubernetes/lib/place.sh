@@ -39,7 +39,8 @@ fail() { say "$*"; exit 1; }
 until_true() {
     local end=$((SECONDS + $1)) what=$2
     shift 2
-    until "$@" >/dev/null 2>&1; do
+    # In parentheses, so that we can still speak when a signal comes meanwhile.
+    until ("$@") >/dev/null 2>&1; do
         ((SECONDS < end)) || fail "$what: not so after a long wait; the logs are in $log"
         sleep 0.1
     done

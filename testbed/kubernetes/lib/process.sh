@@ -11,6 +11,7 @@ start() {
     # 8 and 9 are locks of those who call us.
     env "$mark=$run" setsid "$@" >>"$log/$name.log" 2>&1 </dev/null 8>&- 9>&- &
     echo $! >"$pids/$name"
+    disown
 }
 
 is_ours() { grep -qzsxF "$mark=$run" "/proc/$1/environ"; }
