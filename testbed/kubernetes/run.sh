@@ -6,7 +6,7 @@ if [ "${1:-}" = -h ] || [ "${1:-}" = --help ]; then
     cat <<'HELP'
 usage: testbed/kubernetes/run.sh [BINARY] [--keep] [--only WORDS]
 
-Builds what the cluster is made of where that is not done yet (10 to 15 minutes), starts a cluster,
+Builds what the cluster is made of where that is not done yet (15 to 20 minutes), starts a cluster,
 proves it, and takes it down again whatever happens. A cluster that is up is taken down first.
 Needs root, Go and control groups; without them all checks are skipped.
 

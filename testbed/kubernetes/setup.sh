@@ -8,7 +8,7 @@ usage: testbed/kubernetes/setup.sh [--keep-go-cache]
 
 Installs the Debian packages that are missing and builds Kubernetes, Helm and CoreDNS at the versions
 of modules/*/go.mod, outside the clone. Does nothing when all is as they say; from nothing it takes
-10 to 15 minutes on two cores. Interrupted, it goes on where it was.
+15 to 20 minutes on two cores. Interrupted, it goes on where it was.
 
   --keep-go-cache   keep Go's build cache (3 GB); by default only programs and module sources stay
 
@@ -49,16 +49,12 @@ openssl openssl
 NEEDED
 }
 
-# Debian starts what it installs. The cluster starts its own, so we forbid it, unless there is a
-# rule about it already, which is somebody else's.
+# Debian starts what it installs. The cluster starts its own, so we forbid it until this shell exits,
+# unless there is a rule about it already, which is somebody else's.
 forbid_services() {
-    policy=/usr/sbin/policy-rc.d
-    if [ -e "$policy" ]; then
-        "$policy" etcd start >/dev/null 2>&1 || return 0
-        say "$policy lets packages start their services; etcd and containerd may be running now"
-        return 0
-    fi
-    trap 'rm -f "$policy"' EXIT
+    local policy=/usr/sbin/policy-rc.d
+    [ ! -e "$policy" ] || return 0
+    trap "rm -f $policy" EXIT
     printf '#!/bin/sh\nexit 101\n' >"$policy"
     chmod +x "$policy"
 }
@@ -70,10 +66,12 @@ install_packages() {
     command -v apt-get >/dev/null || fail "not here: ${packages[*]} (names of Debian's packages); install them"
     [ "$(id -u)" = 0 ] || fail "not here: ${packages[*]}; install them, or run this as root"
     say "installing ${packages[*]}"
-    forbid_services
-    export DEBIAN_FRONTEND=noninteractive
-    { apt-get update && apt-get install --yes --no-install-recommends "${packages[@]}"; } >"$place/apt.log" 2>&1 ||
-        fail "apt-get could not install ${packages[*]}; $place/apt.log says why"
+    (
+        forbid_services
+        export DEBIAN_FRONTEND=noninteractive
+        apt-get update && apt-get install --yes --no-install-recommends "${packages[@]}"
+    ) >"$place/apt.log" 2>&1 || fail "apt-get could not install ${packages[*]}; $place/apt.log says why"
+    [ -z "$(missing_packages)" ] || fail "not here although installed: $(missing_packages | sort -u | xargs)"
 }
 
 hash_of() { cat "$here/build.sh" "$here/modules/$1"/* | sha256sum | cut -d' ' -f1; }
