@@ -59,7 +59,7 @@ fi
 
 # Another suite would take our cluster down, and we theirs.
 mkdir -p "$place"
-exec 9>"$place/suite.lock"
+exec 9>>"$place/suite.lock"
 flock -w 1800 9 || fail "another suite did not end within half an hour"
 "$here/setup.sh"
 if [ "$keep" = no ]; then
