@@ -204,8 +204,9 @@ impl Drive<'_> {
             member.line = None;
             member.due = now + train::membership::RECONNECT;
         }
-        // Of one that came by itself nobody will tell that it has ended.
-        let left = troop.farewells.contains_key(&process) && !troop.launched.contains(&process);
+        // Of one that came by itself nobody will tell that it has ended, and of others nobody soon.
+        let untold = !troop.launched.contains(&process) || troop.placed.contains(&process);
+        let left = troop.farewells.contains_key(&process) && untold;
         match troop.ended.remove(&process) {
             Some(how) => self.conclude(process, how),
             None if left => self.conclude(process, "left".into()),

@@ -43,6 +43,8 @@ pub(crate) struct Troop {
     pub(crate) pids: BTreeMap<u32, u32>,
     /// Those whose end the launcher will tell.
     pub(crate) launched: BTreeSet<u32>,
+    /// Those of which it will be late: they are known by the place they were started in.
+    pub(crate) placed: BTreeSet<u32>,
     /// Those that have ended, and whose last words may still be on the line.
     pub(crate) ended: BTreeMap<u32, String>,
     /// Whether it was said that nobody is there.
@@ -76,6 +78,7 @@ impl Troop {
             reason: String::new(),
             pids: BTreeMap::new(),
             launched: BTreeSet::new(),
+            placed: BTreeSet::new(),
             ended: BTreeMap::new(),
             awaiting_told: false,
         }
@@ -96,6 +99,9 @@ impl Troop {
         now: Duration,
     ) {
         self.lines.insert(process, (line, out));
+        if hello.place.is_some() {
+            self.placed.insert(process);
+        }
         if self.pids.insert(process, hello.pid).is_some_and(|pid| pid != hello.pid) {
             // Another one, which counts its events from the beginning.
             self.heard.remove(&process);

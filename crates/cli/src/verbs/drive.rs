@@ -63,8 +63,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
             give_up(&api, &args.run).await?;
         }
         match ending? {
-            Ending::Done(report) => {
-                output::print(&json!({ "report": report }).to_string());
+            Ending::Done(_) => {
                 signals.store(LINGERS, Ordering::SeqCst);
                 tokio::time::sleep(Duration::from_secs(args.linger)).await;
                 Ok(())
@@ -126,6 +125,9 @@ async fn drive(
         show: &mut show,
     })
     .await;
+    if let Ok(Ending::Done(report)) = &ending {
+        output::print(&json!({ "report": report }).to_string());
+    }
     launcher.settle().await;
     lock.release()?;
     Ok(ending?)

@@ -24,6 +24,8 @@ use super::{log, names};
 use crate::launch::{Launcher, Started};
 use crate::{ExecError, Local};
 
+/// How long pods may take to end that were told to.
+const LEAVING: Duration = Duration::from_secs(20);
 /// How long what is still to be done at the end may take.
 const SETTLING: Duration = Duration::from_secs(30);
 /// How long Jobs of an earlier driver may take to be gone.
@@ -59,6 +61,8 @@ pub struct Cluster {
     seats: Seats,
     /// Pods that were there when this driver began.
     found: Vec<Sight>,
+    /// Tasks that have ended, and whose pods may still be about to.
+    closed: BTreeSet<String>,
     /// Pods whose logs are written down.
     followed: BTreeSet<String>,
     wishes: UnboundedSender<Wish>,
@@ -86,12 +90,23 @@ impl Cluster {
         let seats = Seats::new(&site.run, &site.given, jobs);
         let hands = Hands { api: api.clone(), site, tell };
         let hands = tokio::spawn(hands.work(wished));
-        let followed = BTreeSet::new();
-        Ok(Cluster { api, local, run, seats, found, followed, wishes, news, hands })
+        let (closed, followed) = (BTreeSet::new(), BTreeSet::new());
+        Ok(Cluster { api, local, run, seats, found, closed, followed, wishes, news, hands })
     }
 
-    /// Waits until everything that was wished is done.
-    pub async fn settle(self) {
+    /// Sees to it that nothing of the run is left that would go on: pods that are about to end are waited
+    /// for, and Jobs whose pods did not all end well are deleted.
+    pub async fn settle(mut self) {
+        let _ = timeout(LEAVING, async {
+            while !self.seats.unfinished(&self.closed).is_empty() {
+                let Some(news) = self.news.recv().await else { return };
+                self.take(news);
+            }
+        })
+        .await;
+        for job in self.seats.unfinished(&self.closed) {
+            self.wish(Wish::DeleteJob(job));
+        }
         let Cluster { wishes, hands, .. } = self;
         drop(wishes);
         let _ = timeout(SETTLING, hands).await;
@@ -104,21 +119,20 @@ impl Cluster {
 
     fn absorb(&mut self) {
         while let Ok(news) = self.news.try_recv() {
-            match news {
-                News::Warning { object, why } => self.seats.warn(&object, &why),
-                News::Pod(sight) => {
-                    let (pod, begun) =
-                        (sight.pod.clone(), !matches!(sight.state, PodState::Waiting(_)));
-                    let (process, task) = match self.seats.see(sight) {
-                        Some(found) => found,
-                        None => continue,
-                    };
-                    if begun && self.followed.insert(pod.clone()) {
-                        let path = self.run.log(&task, process as usize);
-                        tokio::spawn(log::follow(self.api.clone(), pod, path));
-                    }
-                }
-            }
+            self.take(news);
+        }
+    }
+
+    fn take(&mut self, news: News) {
+        let sight = match news {
+            News::Warning { object, why } => return self.seats.warn(&object, &why),
+            News::Pod(sight) => sight,
+        };
+        let (pod, begun) = (sight.pod.clone(), !matches!(sight.state, PodState::Waiting(_)));
+        let Some((process, task)) = self.seats.see(sight) else { return };
+        if begun && self.followed.insert(pod.clone()) {
+            let path = self.run.log(&task, process as usize);
+            tokio::spawn(log::follow(self.api.clone(), pod, path));
         }
     }
 }
@@ -171,9 +185,7 @@ impl Launcher for Cluster {
     }
 
     fn close(&mut self, task: &str) {
-        for job in self.seats.unfinished(task) {
-            self.wish(Wish::DeleteJob(job));
-        }
+        self.closed.insert(task.to_owned());
     }
 }
 

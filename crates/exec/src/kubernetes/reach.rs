@@ -3,8 +3,8 @@
 
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Status;
 use kube::api::{AttachParams, DeleteParams, ListParams};
-use kube::core::Status;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{Config, watcher};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -126,12 +126,12 @@ async fn copy(
 
 fn exit_code(status: Option<&Status>) -> Option<i32> {
     let status = status?;
-    if status.is_success() {
+    if status.status.as_deref() == Some("Success") {
         return Some(0);
     }
-    let causes = status.details.as_ref().map(|details| &details.causes);
-    let code = causes.into_iter().flatten().find(|cause| cause.reason == "ExitCode");
-    Some(code.and_then(|cause| cause.message.parse().ok()).unwrap_or(1))
+    let causes = status.details.as_ref().and_then(|details| details.causes.as_ref());
+    let code = causes.into_iter().flatten().find(|it| it.reason.as_deref() == Some("ExitCode"));
+    Some(code.and_then(|cause| cause.message.as_ref()?.parse().ok()).unwrap_or(1))
 }
 
 /// Waits until a pod runs.

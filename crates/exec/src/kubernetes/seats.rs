@@ -135,10 +135,10 @@ impl Seats {
         Some(seat.pod.map(|(pod, uid)| Wish::Delete { pod, uid }))
     }
 
-    /// The Jobs of a task of which not all pods have ended well. They would be tried again.
-    pub(crate) fn unfinished(&self, task: &str) -> Vec<String> {
+    /// The Jobs of tasks of which not all pods have ended well. They would be tried again.
+    pub(crate) fn unfinished(&self, tasks: &BTreeSet<String>) -> Vec<String> {
         let left = |staff: &Staff| staff.succeeded.len() < staff.next as usize;
-        let jobs = self.jobs.iter().filter(|(_, staff)| staff.task == task && left(staff));
+        let jobs = self.jobs.iter().filter(|(_, it)| tasks.contains(&it.task) && left(it));
         jobs.map(|(job, _)| job.clone()).collect()
     }
 

@@ -151,6 +151,12 @@ async fn make(api: &Api, object: &Value) -> Result<(), ClusterError> {
                 name.as_str().unwrap_or_default()
             )))
         }
+        Err(error) if error.code() == 403 && object["kind"] == "Role" => {
+            Err(ClusterError::Wrong(format!(
+                "{error}. Ask for a service account that may do what the Role of `trainyard render` \
+                 says, and name it: `on.kubernetes.service_account`"
+            )))
+        }
         other => other.map(drop),
     }
 }
