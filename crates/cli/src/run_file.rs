@@ -65,31 +65,33 @@ fn read(path: &Path) -> Result<String> {
     })
 }
 
-/// Makes paths in the file absolute. They are meant from where the file lies, and tasks run elsewhere.
-fn anchor(spec: &mut RunSpec, folder: &Path) -> Result<()> {
-    let place = |path: &mut String| -> Result<()> {
-        *path = crate::env::absolute(&folder.join(&*path))?.display().to_string();
-        Ok(())
-    };
+/// The paths of this machine that a spec names.
+pub(crate) fn paths(spec: &mut RunSpec) -> Vec<&mut String> {
+    let mut paths = vec![];
     for step in &mut spec.steps {
         match &mut step.action {
             Action::Prepare(prepare) => {
                 let data = &mut prepare.data;
-                if !spec::BUILTIN_DATA.contains(&data.from.as_str()) && !data.from.contains("://") {
-                    place(&mut data.from)?;
-                }
-                if let Some(mirror) = data.mirror.as_mut().filter(|mirror| !mirror.contains("://"))
-                {
-                    place(mirror)?;
-                }
+                let builtin = spec::BUILTIN_DATA.contains(&data.from.as_str());
+                let from = Some(&mut data.from).filter(|from| !builtin && !from.contains("://"));
+                paths.extend(from);
+                paths.extend(data.mirror.as_mut().filter(|mirror| !mirror.contains("://")));
             }
             Action::Train(train) => {
                 if let spec::Model::File(path) = &mut train.model {
-                    place(path)?;
+                    paths.push(path);
                 }
             }
             Action::Evaluate(_) => {}
         }
+    }
+    paths
+}
+
+/// Makes paths in the file absolute. They are meant from where the file lies, and tasks run elsewhere.
+fn anchor(spec: &mut RunSpec, folder: &Path) -> Result<()> {
+    for path in paths(spec) {
+        *path = crate::env::absolute(&folder.join(&*path))?.display().to_string();
     }
     Ok(())
 }

@@ -51,7 +51,7 @@ pub use parse::parse;
 pub use quantity::{Bytes, Duration, QuantityError};
 pub use rate::Rate;
 pub use reference::reference;
-pub use run::{Action, RunSpec, Step};
+pub use run::{Action, RunSpec, Step, yaml};
 pub use schema::schema;
 pub use strategy::{Average, Combine, Mode, Outer, ParameterServer, Strategy, Sync};
 pub use train::{Checkpoint, Clip, EarlyStop, Length, Monitor, Schedule, Train};

@@ -49,6 +49,11 @@ impl RunSpec {
     }
 }
 
+/// A document as YAML.
+pub fn yaml(document: &serde_json::Value) -> String {
+    serde_saphyr::to_string(document).expect("JSON can be written as YAML")
+}
+
 impl Action {
     /// The word for it in run files, plans and events.
     pub fn name(&self) -> &'static str {

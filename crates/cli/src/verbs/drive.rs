@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use collective::Sockets;
-use exec::kubernetes::{Api, Cluster, Site, give_up, in_cluster};
+use exec::kubernetes::{Api, Cluster, INPUTS_FOLDER, Site, give_up, in_cluster};
 use exec::{Driver, Ending, Limits, Local};
 use plan::{Plan, Role};
 use serde_json::json;
@@ -83,7 +83,8 @@ async fn drive(
     let run = RunDir::at(&crate::env::absolute(&env.runs)?.join(&args.run));
     std::fs::create_dir_all(&run.path)
         .with_context(|| format!("cannot make {}", run.path.display()))?;
-    let spec = run_file::carried(&args.file)?;
+    let mut spec = run_file::carried(&args.file)?;
+    await_inputs(&mut spec).await;
     let given = spec.on.kubernetes.clone().unwrap_or_default();
     let plan = planned(&spec, &given, env)?;
     let owner = Owner::this_process(Clock::system().unix_ms());
@@ -131,6 +132,19 @@ async fn drive(
     launcher.settle().await;
     lock.release()?;
     Ok(ending?)
+}
+
+/// Waits for the user's files that the run reads: whoever began it is sending them.
+async fn await_inputs(spec: &mut RunSpec) {
+    for path in run_file::paths(spec) {
+        let sent = Path::new(path).starts_with(INPUTS_FOLDER);
+        if sent && !Path::new(path).exists() {
+            output::talk(&format!("waiting for {path} to be sent"));
+        }
+        while sent && !Path::new(path).exists() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
 }
 
 /// The plan of a run whose workers have pods of their own.

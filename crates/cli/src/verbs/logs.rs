@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, anyhow};
 
+use crate::cluster::{self, Place};
 use crate::env::Env;
 use crate::failure::{Failure, OrUsage};
 use crate::{find, output};
@@ -18,9 +19,15 @@ pub(crate) struct Args {
     run: String,
     /// One task only
     task: Option<String>,
+    #[command(flatten)]
+    place: Place,
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
+    if args.place.is_cluster() {
+        let task: Vec<&str> = args.task.iter().map(String::as_str).collect();
+        return cluster::forward(&args.place, "logs", &args.run, &task);
+    }
     let (run, _) = find::run(&args.run, env)?;
     let plan = find::plan(&run)?;
     let ids: Vec<&str> = plan.tasks.iter().map(|task| task.id.as_str()).collect();

@@ -4,6 +4,7 @@ use serde::Serialize;
 use store::Runs;
 use train::{Standing, State, duration, read_events};
 
+use crate::cluster::{self, Place};
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::{find, output};
@@ -17,6 +18,8 @@ pub(crate) struct Args {
     /// Print one JSON array
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    place: Place,
 }
 
 #[derive(Serialize)]
@@ -29,6 +32,9 @@ struct Row {
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
+    if args.place.is_cluster() {
+        return cluster::list(&args.place, args.json);
+    }
     let mut rows = vec![];
     for run in Runs::new(&env.runs).list()? {
         // One unreadable run must not hide the others.

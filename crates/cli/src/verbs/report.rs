@@ -2,6 +2,7 @@
 
 use train::Report;
 
+use crate::cluster::{self, Place};
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::{find, output, report_text};
@@ -17,9 +18,15 @@ pub(crate) struct Args {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    place: Place,
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
+    if args.place.is_cluster() {
+        let flags: &[&str] = if args.json { &["--json"][..] } else { &[] };
+        return cluster::forward(&args.place, "report", &args.run, flags);
+    }
     let (run, standing) = find::run(&args.run, env)?;
     let state = find::true_state(&run, &standing);
     let path = crate::env::absolute(&run.path)?;

@@ -4,6 +4,7 @@ use plan::{Plan, Task};
 use serde::Serialize;
 use train::{State, TaskStanding, duration, of_all};
 
+use crate::cluster::{self, Place};
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::{find, output};
@@ -21,6 +22,8 @@ pub(crate) struct Args {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    place: Place,
 }
 
 #[derive(Serialize)]
@@ -61,6 +64,10 @@ struct ProcessStatus {
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
+    if args.place.is_cluster() {
+        let flags: &[&str] = if args.json { &["--json"][..] } else { &[] };
+        return cluster::forward(&args.place, "status", &args.run, flags);
+    }
     let (run, standing) = find::run(&args.run, env)?;
     let state = find::true_state(&run, &standing);
     let plan: Plan = find::plan(&run)?;

@@ -6,6 +6,7 @@ use anyhow::anyhow;
 use store::{Lock, Owner};
 use train::State;
 
+use crate::cluster::{self, Place};
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::{find, output};
@@ -21,9 +22,15 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 pub(crate) struct Args {
     /// A run: its name (the newest of that name), name-number, or path
     run: String,
+    #[command(flatten)]
+    place: Place,
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
+    if args.place.is_cluster() {
+        let flags: &[&str] = &[];
+        return cluster::forward(&args.place, "stop", &args.run, flags);
+    }
     let (run, _) = find::run(&args.run, env)?;
     let here = Owner::this_process(0).host;
     let mut asked = None;

@@ -63,6 +63,22 @@ impl Reach {
         }
     }
 
+    /// The driver's pod, as soon as it runs.
+    pub async fn of_driver(api: &Api, run: &str) -> Result<Reach, ClusterError> {
+        let selector = format!("{RUN_LABEL}={run},app.kubernetes.io/component=driver");
+        let pods = watcher(api.pods(), Config::default().labels(&selector)).default_backoff();
+        let mut pods = std::pin::pin!(pods.applied_objects());
+        while let Some(pod) = pods.next().await {
+            if let Ok(pod) = pod
+                && pod_state(&pod) == PodState::Running
+            {
+                let pod = pod.metadata.name.unwrap_or_default();
+                return Ok(Reach { api: api.clone(), pod, made: false });
+            }
+        }
+        Err(ClusterError::Wrong(format!("the driver of {run} does not begin")))
+    }
+
     /// Runs the program in the pod. How it ended.
     pub async fn call(
         &self,

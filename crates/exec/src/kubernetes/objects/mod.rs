@@ -16,7 +16,9 @@ use super::names::labels;
 pub use access::{POLICY, network_policy, role, role_binding, service_account};
 pub use keep::claim;
 pub use pool::{Pool, pool_job, pool_service};
-pub use run::{config_map, driver_job, driver_service_object, reader_pod, secret};
+pub use run::{
+    INPUTS_FOLDER, RUNS_FOLDER, config_map, driver_job, driver_service_object, reader_pod, secret,
+};
 
 /// What all objects of a run have in common.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,10 @@ use super::pod::Pod;
 /// Where the driver's pod has the run file, the keys, and the runs.
 const FILE_FOLDER: &str = "/etc/trainyard/run";
 const KEYS_FOLDER: &str = "/etc/trainyard/keys";
-const RUNS_FOLDER: &str = "/runs";
+/// Where runs are in a driver's pod.
+pub const RUNS_FOLDER: &str = "/runs";
+/// Where files of the user's are there that runs read, each in a folder named by its hash.
+pub const INPUTS_FOLDER: &str = "/runs/inputs";
 /// How long the driver may take to leave: it has nothing to save.
 const DRIVER_GRACE: u32 = 10;
 /// How often the driver is tried again. Whatever ends a run for good sets it to nothing.

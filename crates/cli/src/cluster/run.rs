@@ -1,72 +1,26 @@
-//! Runs on Kubernetes, from outside: what `--on kubernetes` means.
+//! Begins a run on a cluster and watches it.
 
 use anyhow::{Context, anyhow};
-use clap::{Args, ValueEnum};
-use exec::kubernetes::{Api, Ended, Heard, Request, Volume, connect, follow, submit, volume};
+use exec::kubernetes::{Api, Ended, Heard, Request, Volume, follow, submit, volume};
 use plan::{Plan, Role};
 use serde::Deserialize;
 use signal_hook::consts::SIGINT;
 use signal_hook::iterator::Signals;
-use spec::RunSpec;
+use spec::{RunSpec, Storage};
 use train::{Event, Report};
 
+use super::{Place, block_on, inputs};
 use crate::env::Env;
 use crate::failure::{Failure, OrUsage};
 use crate::view::View;
 use crate::{facts, output, report_text};
-
-/// Where runs take place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum On {
-    /// On this machine
-    #[default]
-    Local,
-    /// On a cluster
-    Kubernetes,
-}
-
-/// Which place is meant, on a command line.
-#[derive(Args)]
-pub(crate) struct Place {
-    /// Where the run takes place
-    #[arg(long, value_name = "PLACE", default_value = "local")]
-    pub(crate) on: On,
-    /// The namespace on the cluster [default: that of the context]
-    #[arg(long, short, value_name = "NAME")]
-    namespace: Option<String>,
-    /// The context of the kubeconfig that names the cluster [default: the current one]
-    #[arg(long, value_name = "NAME")]
-    context: Option<String>,
-}
-
-impl Place {
-    /// Whether a cluster is meant.
-    pub(crate) fn is_cluster(&self) -> bool {
-        self.on == On::Kubernetes
-    }
-
-    /// The cluster that is meant.
-    pub(crate) async fn api(&self) -> Result<Api, Failure> {
-        connect(self.context.as_deref(), self.namespace.as_deref()).await.or_usage()
-    }
-
-    /// The flags that mean the same place, for advice.
-    fn flags(&self) -> String {
-        let option = |name: &str, value: &Option<String>| {
-            value.as_ref().map_or(String::new(), |value| format!(" --{name} {value}"))
-        };
-        let (namespace, context) =
-            (option("namespace", &self.namespace), option("context", &self.context));
-        format!("--on kubernetes{namespace}{context}")
-    }
-}
 
 /// What is asked of a cluster, and what the driver there needs.
 pub(crate) fn request(
     spec: &mut RunSpec,
     image: Option<&str>,
     env: &Env,
-) -> Result<Request, Failure> {
+) -> Result<(Request, Vec<inputs::Input>), Failure> {
     let given = spec.on.kubernetes.get_or_insert_default();
     let named = image.map(str::to_owned).or_else(|| given.image.clone());
     let image = named.context(
@@ -78,14 +32,16 @@ pub(crate) fn request(
     let given = given.clone();
     // What is wrong with the file is said here rather than in a pod.
     let (plan, _) = facts::plan(spec, env)?;
-    Ok(Request {
+    let inputs = inputs::find(spec)?;
+    let request = Request {
         name: spec.name.clone(),
         file: spec.to_yaml(),
         secret: collective::Secret::random().to_hex(),
         image,
         given,
         memory: beside(&plan),
-    })
+    };
+    Ok((request, inputs))
 }
 
 /// The memory of what the driver's pod does itself.
@@ -101,14 +57,42 @@ pub(crate) fn run(
     json: bool,
     env: &Env,
 ) -> Result<(), Failure> {
-    let request = request(&mut spec, image, env)?;
+    let (request, inputs) = request(&mut spec, image, env)?;
     block_on(async {
         let api = place.api().await?;
         let volume = volume(&api, &request.name, &request.given.storage).await?;
         let run = submit(&api, &request, &volume).await?;
         output::talk(&begun(&run, &api.namespace, &volume));
+        inputs::send(&api, &run, &inputs).await?;
         watch(&api, &run, place, json, env).await
     })
+}
+
+/// Prints the objects of a run, to be applied by somebody else.
+pub(crate) fn render(
+    (mut spec, image): (RunSpec, Option<&str>),
+    namespace: &str,
+    env: &Env,
+) -> Result<(), Failure> {
+    let (request, inputs) = request(&mut spec, image, env)?;
+    if !inputs.is_empty() {
+        return Err(anyhow!(
+            "the run reads files of this machine, and only `run --on kubernetes` sends them; put them \
+             where pods can read them, and name that place"
+        ))
+        .or_usage();
+    }
+    let volume = match &request.given.storage {
+        Storage::Pvc(wanted) => Volume::New(wanted.clone()),
+        Storage::Claim(claim) => Volume::Named(claim.clone()),
+        // Whether the cluster has volumes is not known here.
+        Storage::None | Storage::Auto => Volume::None,
+    };
+    let run = format!("{}-1", request.name);
+    for object in request.render(&run, namespace, &volume) {
+        output::print(&format!("---\n{}", spec::yaml(&object)));
+    }
+    Ok(())
 }
 
 fn begun(run: &str, namespace: &str, volume: &Volume) -> String {
@@ -175,9 +159,4 @@ fn detach_on_interrupt(words: String) -> Result<(), Failure> {
         }
     });
     Ok(())
-}
-
-/// Does something that waits for a cluster.
-pub(crate) fn block_on<T>(what: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(what)
 }
