@@ -1,0 +1,21 @@
+{{/* The image that a role of the chart "distributed-tensorflow" names: nothing for that chart's own. */}}
+{{- define "trainyard.s1.named" -}}
+{{- $image := .image | default dict }}
+{{- $repository := $image.repository | default "dysproz/distributed-tf" }}
+{{- if not (regexMatch "^(docker\\.io/)?(dysproz|cheyang)/distributed-tf$" $repository) }}
+{{- $repository }}{{ with $image.tag }}:{{ . }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* The image that both roles name. */}}
+{{- define "trainyard.s1.image" -}}
+{{- $worker := include "trainyard.s1.named" .Values.worker }}
+{{- $server := include "trainyard.s1.named" .Values.ps }}
+{{- if ne $worker $server }}
+{{- fail (printf "worker.image is %s and ps.image is %s, but all pods of a run have one image; give both the same, or leave both out and set image" ($worker | default "the old chart's own") ($server | default "the old chart's own")) }}
+{{- end }}
+{{- if and .Values.image $worker (ne .Values.image $worker) }}
+{{- fail (printf "image is %s and worker.image is %s, but all pods of a run have one image; leave one of them out" .Values.image $worker) }}
+{{- end }}
+{{- $worker }}
+{{- end }}
