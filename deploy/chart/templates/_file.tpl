@@ -10,7 +10,8 @@
 {{- $given = deepCopy $given }}
 {{- /* Helm's YAML takes the bare word `on` for true. */}}
 {{- if hasKey $given "true" }}
-{{- $given = set (unset $given "true") "on" (get $given "true") }}
+{{- $_ := set $given "on" (get $given "true") }}
+{{- $_ := unset $given "true" }}
 {{- end }}
 {{- toJson $given }}
 {{- end }}

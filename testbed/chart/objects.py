@@ -1,0 +1,145 @@
+"""What objects a release has, and what its values change in them."""
+
+import json
+import re
+import tomllib
+
+from chart import CHART, CI, ROOT, S1, Chart
+from check import Check
+
+ALWAYS = {"ConfigMap", "Job", "NetworkPolicy", "Secret", "Service"}
+RIGHTS = {"Role", "RoleBinding", "ServiceAccount"}
+NATIVE = CI / "run-values.yaml"
+
+
+class Objects:
+    def __init__(self, chart: Chart):
+        self.chart = chart
+
+    def lint(self) -> None:
+        for values in ([], [f"--values={S1}"], [f"--values={NATIVE}"]):
+            self.chart.call("lint", "--strict", str(CHART), *values)
+
+    def versions(self) -> None:
+        ours = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+        told = self.chart.read((CHART / "Chart.yaml").read_text())[0]
+        assert told["appVersion"] == ours, f"the chart is of {told['appVersion']}, the program {ours}"
+
+    def packed(self) -> None:
+        self.chart.call("package", str(CHART), f"--destination={self.chart.folder}")
+        (packed,) = self.chart.folder.glob("trainyard-*.tgz")
+        found = self.chart.read(self.chart.text(S1, chart=packed))
+        assert {one["kind"] for one in found} == ALWAYS | RIGHTS
+
+    def kinds(self) -> None:
+        same(set(self.chart.objects()), ALWAYS | RIGHTS)
+        same(set(self.chart.objects(S1)), ALWAYS | RIGHTS)
+
+    def account(self) -> None:
+        found = self.chart.objects(S1, {"serviceAccount": "robot"})
+        same(set(found), ALWAYS)
+        same(found["Job"]["spec"]["template"]["spec"]["serviceAccountName"], "robot")
+
+    def names(self) -> None:
+        for release, values, run in [
+            ("mnist", {}, "mnist-1"),
+            ("mnist", {"number": 7}, "mnist-7"),
+            ("mnist", {"nameOverride": "wide"}, "mnist-wide-1"),
+            ("9.lives", {"fullnameOverride": "cat"}, "cat-1"),
+        ]:
+            found = self.chart.objects(S1, values, release=release)
+            own = {one["metadata"]["name"] for one in found.values()}
+            same(own, {run, f"{run}-driver"})
+            labels = {one["metadata"]["labels"]["trainyard/run"] for one in found.values()}
+            same(labels, {run})
+            same(json.loads(found["Secret"]["stringData"]["join.json"])["run"], run)
+
+    def secrets(self) -> None:
+        def secret() -> str:
+            return json.loads(self.chart.objects(S1)["Secret"]["stringData"]["join.json"])["secret"]
+
+        one, other = secret(), secret()
+        assert re.fullmatch("[0-9a-f]{64}", one), one
+        assert one != other, "two installs have the same secret"
+        sums = [self.chart.objects(S1)["Job"]["metadata"]["annotations"]["trainyard/sum"] for _ in range(2)]
+        same(sums[0], sums[1])
+        assert sums[0] != self.chart.objects(S1, {"worker": {"number": 3}})["Job"]["metadata"]["annotations"]["trainyard/sum"]
+
+    def storage(self) -> None:
+        for storage, volume, claimed, kept in [
+            ("none", {"emptyDir": {}}, None, None),
+            # Without a cluster there is no class to be seen.
+            ("auto", {"emptyDir": {}}, None, None),
+            ("pvc", claim("mnist-1"), "1Gi", True),
+            ({"pvc": {"size": "30Gi", "class": "fast"}}, claim("mnist-1"), "30Gi", True),
+            ({"pvc": {"keep": False}}, claim("mnist-1"), "1Gi", False),
+            ({"claim": "mine"}, claim("mine"), None, None),
+        ]:
+            found = self.chart.objects(S1, {"storage": storage})
+            runs = named(found["Job"]["spec"]["template"]["spec"]["volumes"], "runs")
+            same(runs, {"name": "runs", **volume})
+            if claimed is None:
+                assert "PersistentVolumeClaim" not in found, storage
+                continue
+            made = found["PersistentVolumeClaim"]
+            same(made["spec"]["resources"]["requests"]["storage"], claimed)
+            same(made["spec"].get("storageClassName"), "fast" if "class" in str(storage) else None)
+            same("helm.sh/resource-policy" in made["metadata"].get("annotations", {}), kept)
+
+    def images(self) -> None:
+        other = {"image": {"repository": "registry.example/ty", "tag": "5"}}
+        given = [
+            ({}, None),
+            ({"image": "localhost/trainyard:dev"}, "localhost/trainyard:dev"),
+            ({"worker": other, "ps": other}, "registry.example/ty:5"),
+            ({"worker": other, "ps": other, "image": "registry.example/ty:5"}, "registry.example/ty:5"),
+            ({"worker": {"image": {"tag": "1.7.0-gpu"}}}, None),
+            ({"worker": {"image": {"repository": "docker.io/cheyang/distributed-tf"}}}, None),
+        ]
+        for values, wanted in given:
+            usual = "trainyard:" + self.chart.read((CHART / "Chart.yaml").read_text())[0]["appVersion"]
+            same(self.chart.run_file(S1, values)["on"]["kubernetes"]["image"], wanted or usual)
+            same(self.chart.pod(S1, values)["spec"]["containers"][0]["image"], wanted or usual)
+        always = {"image": {**other["image"], "pullPolicy": "Always"}}
+        container = self.chart.pod(S1, {"worker": always, "ps": always})["spec"]["containers"][0]
+        same(container["imagePullPolicy"], "Always")
+
+    def pods(self) -> None:
+        spec = self.chart.pod(S1, {"pod": {"imagePullSecrets": [{"name": "pull"}]}})["spec"]
+        same(spec["imagePullSecrets"], [{"name": "pull"}])
+        same(named(spec["volumes"], "logs"), {"name": "logs", "hostPath": {"path": "/tmp/mnist"}})
+        (container,) = spec["containers"]
+        same(named(container["volumeMounts"], "logs"), {"name": "logs", "mountPath": "/tmp/mnist-log"})
+        same(named(container["env"], "TRAINYARD_LOG_DIR")["value"], "/tmp/mnist-log")
+        whole = self.chart.pod(S1, {"pod": {"metadata": {"annotations": {"team": "a"}}}})
+        same(whole["metadata"]["annotations"], {"team": "a"})
+        same(named(whole["spec"]["volumes"], "logs"), named(spec["volumes"], "logs"))
+
+
+def checks(chart: Chart) -> list[Check]:
+    proofs = Objects(chart)
+    return [
+        Check("Helm finds nothing to mend", proofs.lint),
+        Check("the chart is of the program's version", proofs.versions),
+        Check("a packed chart is whole", proofs.packed),
+        Check("a release has these objects and no others", proofs.kinds),
+        Check("a named service account: no rights are made", proofs.account),
+        Check("a release is a run, and has its name", proofs.names),
+        Check("secrets are of 64 digits and differ; the sum of a run does not", proofs.secrets),
+        Check("where a run's folder lies", proofs.storage),
+        Check("which image pods have", proofs.images),
+        Check("what is merged into the driver's pod", proofs.pods),
+    ]
+
+
+def claim(name: str) -> dict:
+    return {"persistentVolumeClaim": {"claimName": name}}
+
+
+def named(entries: list[dict], name: str) -> dict:
+    (found,) = [entry for entry in entries if entry["name"] == name]
+    return found
+
+
+def same(got: object, wanted: object) -> None:
+    assert got == wanted, f"{got!r}, not {wanted!r}"
