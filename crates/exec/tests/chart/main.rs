@@ -1,0 +1,107 @@
+//! The Helm chart in `deploy/chart` makes the objects that we make. It is a second hand at the same
+//! work, so what it makes is written down beside this file by `testbed/chart`, whose suite holds the
+//! recordings against Helm; here they are held against ours.
+
+use exec::kubernetes::objects::{
+    Outline, claim, config_map, driver_job, driver_service_object, network_policy, role,
+    role_binding, secret, service_account,
+};
+use serde_json::{Value, json};
+use spec::Storage;
+
+const RUN: &str = "mnist-1";
+const NAMESPACE: &str = "ml";
+
+#[test]
+fn objects_of_s1s_values() {
+    let rights = ["Role", "RoleBinding", "ServiceAccount"];
+    compare(include_str!("s1.json"), &rights);
+}
+
+#[test]
+fn objects_of_a_run_file() {
+    compare(include_str!("run.json"), &["PersistentVolumeClaim"]);
+}
+
+/// Everything that was recorded is what we make of the run file in it, and nothing is missing.
+fn compare(recording: &str, beside: &[&str]) {
+    let recorded: Vec<Value> = serde_json::from_str(recording).unwrap();
+    let text = recorded.iter().find_map(|object| object["data"]["run.yaml"].as_str()).unwrap();
+    let given = spec::parse(text, "run.yaml", &[]).unwrap().on.kubernetes.unwrap();
+    let image = given.image.as_deref().unwrap();
+    let outline = Outline { run: RUN, namespace: NAMESPACE, image, given: &given, owner: None };
+    for object in &recorded {
+        assert_eq!(without_helm(object), versionless(ours(&outline, object)), "{}", object["kind"]);
+    }
+    let mut kinds: Vec<&str> = ["ConfigMap", "Job", "NetworkPolicy", "Secret", "Service"].into();
+    kinds.extend(beside);
+    kinds.sort_unstable();
+    let found: Vec<&str> = recorded.iter().filter_map(|object| object["kind"].as_str()).collect();
+    assert_eq!(found, kinds);
+}
+
+/// What we make of the kind of a recorded object, with the same text in it.
+fn ours(outline: &Outline<'_>, recorded: &Value) -> Value {
+    let text = |field: &str, name: &str| recorded[field][name].as_str().unwrap().to_owned();
+    match recorded["kind"].as_str().unwrap() {
+        "ConfigMap" => {
+            config_map(outline, &[("run.yaml".into(), text("data", "run.yaml"))].into())
+        }
+        "Secret" => {
+            let join = text("stringData", "join.json");
+            assert_eq!(serde_json::from_str::<Value>(&join).unwrap(), expected_join());
+            secret(outline, &join)
+        }
+        "Job" => {
+            let claimed = match &outline.given.storage {
+                Storage::Pvc(_) => Some(RUN),
+                _ => None,
+            };
+            driver_job(outline, claimed, 0)
+        }
+        "PersistentVolumeClaim" => match &outline.given.storage {
+            Storage::Pvc(wanted) => claim(outline, wanted),
+            other => panic!("a claim for {other:?}"),
+        },
+        "NetworkPolicy" => network_policy(outline),
+        "Role" => role(outline),
+        "RoleBinding" => role_binding(outline),
+        "Service" => driver_service_object(outline),
+        "ServiceAccount" => service_account(outline),
+        other => panic!("we make no {other}"),
+    }
+}
+
+/// What processes of the run are told, but for the secret, which was recorded as zeros.
+fn expected_join() -> Value {
+    let address = format!("{RUN}-driver:7070");
+    json!({ "run": RUN, "address": address, "fingerprint": "", "secret": "0".repeat(64) })
+}
+
+/// A recorded object without what Helm adds for itself.
+fn without_helm(object: &Value) -> Value {
+    let mut object = object.clone();
+    for labels in ["/metadata/labels", "/spec/template/metadata/labels"] {
+        if let Some(labels) = object.pointer_mut(labels) {
+            labels["app.kubernetes.io/managed-by"] = "trainyard".into();
+        }
+    }
+    let metadata = object["metadata"].as_object_mut().unwrap();
+    if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+        annotations.remove("helm.sh/resource-policy");
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+    }
+    object
+}
+
+/// An object of ours without our version, which is not recorded.
+fn versionless(mut object: Value) -> Value {
+    for labels in ["/metadata/labels", "/spec/template/metadata/labels"] {
+        if let Some(labels) = object.pointer_mut(labels).and_then(Value::as_object_mut) {
+            labels.remove("app.kubernetes.io/version");
+        }
+    }
+    object
+}
