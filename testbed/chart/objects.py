@@ -96,10 +96,12 @@ class Objects:
             ({"worker": {"image": {"tag": "1.7.0-gpu"}}}, None),
             ({"worker": {"image": {"repository": "docker.io/cheyang/distributed-tf"}}}, None),
         ]
+        usual = "trainyard:" + self.chart.read((CHART / "Chart.yaml").read_text())[0]["appVersion"]
         for values, wanted in given:
-            usual = "trainyard:" + self.chart.read((CHART / "Chart.yaml").read_text())[0]["appVersion"]
             same(self.chart.run_file(S1, values)["on"]["kubernetes"]["image"], wanted or usual)
             same(self.chart.pod(S1, values)["spec"]["containers"][0]["image"], wanted or usual)
+        for role in ("worker", "ps"):
+            same(self.chart.run_file({role: other})["on"]["kubernetes"]["image"], "registry.example/ty:5")
         always = {"image": {**other["image"], "pullPolicy": "Always"}}
         container = self.chart.pod(S1, {"worker": always, "ps": always})["spec"]["containers"][0]
         same(container["imagePullPolicy"], "Always")

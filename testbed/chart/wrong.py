@@ -18,6 +18,7 @@ SENTENCES = {
     "a privileged pod": ({"ps": {"privileged": True}}, "ps.privileged is true, but no pod of a run needs"),
     "two images": ({"worker": OTHER}, "worker.image is mine:1 and ps.image is the old chart's own, but all pods of a run have one image"),
     "an image twice": ({"worker": OTHER, "ps": OTHER, "image": "a:2"}, "image is a:2 and worker.image is mine:1"),
+    "another image twice": ({"image": "a:2", "ps": OTHER, "worker": {"image": None}}, "image is a:2 and ps.image is mine:1"),
     "two pull policies": ({"ps": {"image": {"pullPolicy": "Always"}}}, "worker.image.pullPolicy is IfNotPresent and ps.image.pullPolicy is Always"),
     "two environments": ({"worker": {"env": {"A": 1}}, "ps": {"env": {"A": 2}}}, "worker.env and ps.env differ in A"),
     "a volume of ours": ({"volumes": [{"name": "keys", "emptyDir": {}}]}, 'volumes has one called "keys"'),

@@ -7,15 +7,16 @@
 {{- end }}
 {{- end }}
 
-{{/* The image that both roles name. */}}
+{{/* The image that the roles name: both the same, or one of them. */}}
 {{- define "trainyard.s1.image" -}}
 {{- $worker := include "trainyard.s1.named" .Values.worker }}
 {{- $server := include "trainyard.s1.named" .Values.ps }}
-{{- if ne $worker $server }}
+{{- if and .Values.worker.image .Values.ps.image (ne $worker $server) }}
 {{- fail (printf "worker.image is %s and ps.image is %s, but all pods of a run have one image; give both the same, or leave both out and set image" ($worker | default "the old chart's own") ($server | default "the old chart's own")) }}
 {{- end }}
-{{- if and .Values.image $worker (ne .Values.image $worker) }}
-{{- fail (printf "image is %s and worker.image is %s, but all pods of a run have one image; leave one of them out" .Values.image $worker) }}
+{{- $named := $worker | default $server }}
+{{- if and .Values.image $named (ne .Values.image $named) }}
+{{- fail (printf "image is %s and %s.image is %s, but all pods of a run have one image; leave one of them out" .Values.image (empty $worker | ternary "ps" "worker") $named) }}
 {{- end }}
-{{- $worker }}
+{{- $named }}
 {{- end }}

@@ -17,7 +17,9 @@
 {{- end }}
 {{- $policies := list }}
 {{- range list .Values.worker .Values.ps }}
-{{- $policies = append $policies ((.image | default dict).pullPolicy | default "IfNotPresent") }}
+{{- with (.image | default dict).pullPolicy }}
+{{- $policies = append $policies . }}
+{{- end }}
 {{- end }}
 {{- if gt (len (uniq $policies)) 1 }}
 {{- fail (printf "worker.image.pullPolicy is %s and ps.image.pullPolicy is %s, but all pods of a run have one image; give both the same" (first $policies) (last $policies)) }}

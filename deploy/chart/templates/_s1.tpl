@@ -90,9 +90,11 @@
 {{- with .Values.volumeMounts }}
 {{- $_ := set $container "volumeMounts" . }}
 {{- end }}
-{{- with (.Values.worker.image | default dict).pullPolicy }}
+{{- range list .Values.worker .Values.ps }}
+{{- with (.image | default dict).pullPolicy }}
 {{- if ne . "IfNotPresent" }}
 {{- $_ := set $container "imagePullPolicy" . }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- toJson $container }}
