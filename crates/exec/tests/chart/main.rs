@@ -44,9 +44,7 @@ fn compare(recording: &str, beside: &[&str]) {
 fn ours(outline: &Outline<'_>, recorded: &Value) -> Value {
     let text = |field: &str, name: &str| recorded[field][name].as_str().unwrap().to_owned();
     match recorded["kind"].as_str().unwrap() {
-        "ConfigMap" => {
-            config_map(outline, &[("run.yaml".into(), text("data", "run.yaml"))].into())
-        }
+        "ConfigMap" => config_map(outline, &[("run.yaml".into(), text("data", "run.yaml"))].into()),
         "Secret" => {
             let join = text("stringData", "join.json");
             assert_eq!(serde_json::from_str::<Value>(&join).unwrap(), expected_join());
