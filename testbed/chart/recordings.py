@@ -30,7 +30,8 @@ def recorded(chart: Chart, name: str) -> str:
 
 def without(value: object) -> object:
     if isinstance(value, dict):
-        return {key: without(inner) for key, inner in value.items() if key not in LEFT_OUT}
+        kept = {key: without(inner) for key, inner in value.items() if key not in LEFT_OUT}
+        return {key: inner for key, inner in kept.items() if key != "annotations" or inner}
     if isinstance(value, list):
         return [without(inner) for inner in value]
     return value

@@ -7,7 +7,7 @@ import json
 import pathlib
 
 from check import Check
-from kube import PLAIN, STRICT, Kube, output, until
+from kube import PLAIN, STRICT, Kube, cluster, output, until
 
 CHART = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "chart"
 S1 = f"--values={CHART / 'ci' / 's1-values.yaml'}"
@@ -33,7 +33,9 @@ class Release:
 
     def remove(self) -> None:
         output(*self.helm, "uninstall", self.name, "--ignore-not-found")
-        self.kube.delete("pvc", f"--selector=trainyard/name={self.name}")
+        if self.left("pvc"):
+            self.kube.delete("pvc", f"--selector=trainyard/name={self.name}")
+            cluster("volumes")
 
     def does(self, verb: str, *arguments: str) -> str:
         return output(*self.helm, verb, self.name, str(CHART), S1, NOWHERE, *arguments)
@@ -146,7 +148,7 @@ def strangers() -> None:
 
 
 def uninstall() -> None:
-    """What the driver makes belongs to its Job; a pod that does stands for it."""
+    """What the driver makes belongs to its Job; a ConfigMap that does stands for it."""
     with Release("chart-gone", PLAIN) as release:
         release.does("install")
         owner = release.kube.get("job/chart-gone-1")["metadata"]
@@ -175,6 +177,7 @@ def not_kept() -> None:
         assert release.left("pvc"), "there is no volume"
         output(*release.helm, "uninstall", release.name)
         until("the volume is gone", lambda: not release.left("pvc"))
+        cluster("volumes")
 
 
 def by_itself() -> None:

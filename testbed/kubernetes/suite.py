@@ -4,6 +4,7 @@
 import argparse
 import sys
 
+import helm_chart
 import verify
 from check import Check, Skip, run
 
@@ -13,7 +14,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only checks whose names contain this")
     parser.add_argument("--skip", default="", metavar="REASON", help="why there can be no cluster here")
     given = parser.parse_args()
-    checks = [check for check in verify.checks() if given.only in check.name]
+    checks = [*verify.checks(), *helm_chart.checks()]
+    checks = [check for check in checks if given.only in check.name]
     if given.skip:
         checks = [Check(check.name, lambda: skip(given.skip)) for check in checks]
     sys.exit(0 if run(checks) else 1)

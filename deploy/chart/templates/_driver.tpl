@@ -44,6 +44,11 @@ spec:
         - /etc/trainyard/keys/join.json
         - --listen
         - $(POD_IP):{{ $port }}
+        {{- if eq (toString $kubernetes.storage) "none" }}
+        # What was made is in the pod alone, and somebody may want to fetch it.
+        - --linger
+        - "3600"
+        {{- end }}
       env:
         - name: POD_IP
           valueFrom: { fieldRef: { fieldPath: status.podIP } }

@@ -84,12 +84,9 @@ fn without_helm(object: &Value) -> Value {
             labels["app.kubernetes.io/managed-by"] = "trainyard".into();
         }
     }
-    let metadata = object["metadata"].as_object_mut().unwrap();
-    if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+    let annotations = object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
+    if let Some(annotations) = annotations {
         annotations.remove("helm.sh/resource-policy");
-        if annotations.is_empty() {
-            metadata.remove("annotations");
-        }
     }
     object
 }
