@@ -25,10 +25,11 @@ fn objects_of_a_run_file() {
 
 /// Everything that was recorded is what we make of the run file in it, and nothing is missing.
 fn compare(recording: &str, beside: &[&str]) {
-    let recorded: Vec<Value> = serde_json::from_str(recording).unwrap();
-    let text = recorded.iter().find_map(|object| object["data"]["run.yaml"].as_str()).unwrap();
-    let given = spec::parse(text, "run.yaml", &[]).unwrap().on.kubernetes.unwrap();
-    let image = given.image.as_deref().unwrap();
+    let recorded: Vec<Value> = serde_json::from_str(recording).expect("a recording is JSON");
+    let text = recorded.iter().find_map(|object| object["data"]["run.yaml"].as_str());
+    let file = spec::parse(text.expect("the run file is in it"), "run.yaml", &[]);
+    let given = file.expect("we read it").on.kubernetes.unwrap_or_default();
+    let image = given.image.as_deref().expect("the chart names an image");
     let outline = Outline { run: RUN, namespace: NAMESPACE, image, given: &given, owner: None };
     for object in &recorded {
         assert_eq!(without_helm(object), versionless(ours(&outline, object)), "{}", object["kind"]);
@@ -42,13 +43,17 @@ fn compare(recording: &str, beside: &[&str]) {
 
 /// What we make of the kind of a recorded object, with the same text in it.
 fn ours(outline: &Outline<'_>, recorded: &Value) -> Value {
-    let text = |field: &str, name: &str| recorded[field][name].as_str().unwrap().to_owned();
-    match recorded["kind"].as_str().unwrap() {
-        "ConfigMap" => config_map(outline, &[("run.yaml".into(), text("data", "run.yaml"))].into()),
+    let text = |field: &str, name: &str| recorded[field][name].as_str().unwrap_or_default();
+    match recorded["kind"].as_str().unwrap_or_default() {
+        "ConfigMap" => {
+            let file = text("data", "run.yaml").to_owned();
+            config_map(outline, &[("run.yaml".to_owned(), file)].into())
+        }
         "Secret" => {
             let join = text("stringData", "join.json");
-            assert_eq!(serde_json::from_str::<Value>(&join).unwrap(), expected_join());
-            secret(outline, &join)
+            let told: Value = serde_json::from_str(join).expect("it is JSON");
+            assert_eq!(told, expected_join());
+            secret(outline, join)
         }
         "Job" => {
             let claimed = match &outline.given.storage {
