@@ -6,7 +6,7 @@ if [ "${1:-}" = -h ] || [ "${1:-}" = --help ]; then
     cat <<'HELP'
 usage: testbed/kubernetes/run.sh [BINARY] [--keep] [--only WORDS]
 
-Builds what the cluster is made of where that is not done yet (15 to 20 minutes), starts a cluster,
+Runs BINARY (or $TRAINYARD_BIN, or one that it builds) on a cluster of its own. Builds what the cluster is made of where that is not done yet (15 to 20 minutes), starts a cluster,
 proves it, and takes it down again whatever happens. A cluster that is up is taken down first.
 Needs root, Go and control groups; without them all checks are skipped.
 
@@ -21,10 +21,13 @@ fi
 source "$(dirname "${BASH_SOURCE[0]}")/lib/place.sh"
 export PYTHONPATH="$here/.." PYTHONDONTWRITEBYTECODE=1
 
-# Nothing asks for our binary yet: what runs in pods comes from an image.
+binary=${TRAINYARD_BIN:-}
 case "${1:-}" in
     "" | --*) ;;
-    *) shift ;;
+    *)
+        binary=$1
+        shift
+        ;;
 esac
 keep=no
 if [ "${1:-}" = --keep ]; then
@@ -62,9 +65,13 @@ mkdir -p "$place"
 exec 9>>"$place/suite.lock"
 flock -w 1800 9 || fail "another suite did not end within half an hour"
 "$here/setup.sh"
+if [ -z "$binary" ]; then
+    cargo build --release --package trainyard --manifest-path "$here/../../Cargo.toml"
+    binary=${CARGO_TARGET_DIR:-$here/../../target}/release/trainyard
+fi
 if [ "$keep" = no ]; then
     trap finish EXIT
     "$here/cluster" down
 fi
 "$here/cluster" up
-python3 "$here/suite.py" "$@"
+python3 "$here/suite.py" --bin "$(realpath "$binary")" "$@"

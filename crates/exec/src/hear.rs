@@ -1,5 +1,7 @@
 //! What processes say, and what becomes of it.
 
+use std::time::Duration;
+
 use tokio::sync::mpsc::UnboundedSender;
 use train::membership::Phase;
 use train::message::{Hello, Parting, ToDriver, ToProcess};
@@ -9,6 +11,10 @@ use crate::ExecError;
 use crate::drive::Drive;
 use crate::reception::Heard;
 use crate::troop::LEAVING;
+
+/// How long one whose line broke may take to call again, where its end is told late: long enough to know
+/// what it died of.
+const PLACED_RECONNECT: Duration = Duration::from_secs(3);
 
 impl Drive<'_> {
     pub(crate) fn hear(&mut self, heard: Heard) -> Result<(), ExecError> {
@@ -202,7 +208,11 @@ impl Drive<'_> {
         troop.lines.remove(&process);
         if let Some(member) = troop.crew.members.get_mut(&process) {
             member.line = None;
-            member.due = now + train::membership::RECONNECT;
+            member.due = now
+                + match troop.placed.contains(&process) {
+                    true => PLACED_RECONNECT,
+                    false => train::membership::RECONNECT,
+                };
         }
         // Of one that came by itself nobody will tell that it has ended, and of others nobody soon.
         let untold = !troop.launched.contains(&process) || troop.placed.contains(&process);

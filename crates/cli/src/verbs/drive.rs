@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use collective::Sockets;
-use exec::kubernetes::{Api, Cluster, INPUTS_FOLDER, Site, give_up, in_cluster};
+use exec::kubernetes::{Api, Cluster, Herald, INPUTS_FOLDER, Site, give_up, in_cluster};
 use exec::{Driver, Ending, Limits, Local};
 use plan::{Plan, Role};
 use serde_json::json;
@@ -91,16 +91,21 @@ async fn drive(
     let lock = Lock::acquire(&run, &owner, driver::DYING, std::thread::sleep)?;
     driver::write_down(&run, &spec, &plan)?;
     share_secret(&args.join, &run)?;
-    let mut show = |event: &Event| {
+    let print = |event: &Event| {
         output::print(&serde_json::to_string(event).expect("an event is plain data"));
     };
-    read_events(&run.events())?.iter().for_each(&mut show);
+    read_events(&run.events())?.iter().for_each(print);
     let site = Site {
         run: args.run.clone(),
         namespace: post.namespace.clone(),
         image: given.image.clone().context("the run file names no image").or_usage()?,
         given,
         owner: post.job_uid.clone(),
+    };
+    let herald = Herald::new(api, &site);
+    let mut show = |event: &Event| {
+        print(event);
+        herald.tell(event);
     };
     let local = Local::new("/proc/self/exe".into(), vec!["worker".into()], run.clone());
     let mut launcher = Cluster::open(api.clone(), site, local, run.clone()).await?;

@@ -1,6 +1,7 @@
 //! Watches a run from outside: what its driver prints, whichever pod it is in just now.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use futures::{AsyncBufReadExt, StreamExt};
 use k8s_openapi::api::batch::v1::Job;
@@ -12,6 +13,9 @@ use kube::runtime::watcher::{Config, watcher};
 use super::api::{Api, ClusterError};
 use super::names::RUN_LABEL;
 use super::trouble::{PodState, pod_state};
+
+/// Between two tries to reach a cluster.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// What is heard of a run.
 #[derive(Debug)]
@@ -42,8 +46,8 @@ pub async fn follow(
 ) -> Result<Ended, ClusterError> {
     let mut read = BTreeSet::new();
     loop {
-        let Some(pod) = driver_begun(api, run, &read, hear).await? else {
-            return ended(api, run).await;
+        let Some(pod) = driver_begun(api, run, &read, hear).await else {
+            return patiently(async || ended(api, run).await).await;
         };
         let how = LogParams { follow: true, ..LogParams::default() };
         if let Ok(log) = api.pods().log_stream(&pod, &how).await {
@@ -54,7 +58,7 @@ pub async fn follow(
         }
         let state = api.pods().get_opt(&pod).await.ok().flatten();
         // Cut off by the cluster, not by its end: once more.
-        if state.is_none_or(|pod| matches!(pod_state(&pod), PodState::Ended(_))) {
+        if state.is_some_and(|pod| matches!(pod_state(&pod), PodState::Ended(_))) {
             read.insert(pod);
         }
     }
@@ -66,18 +70,19 @@ async fn driver_begun(
     run: &str,
     read: &BTreeSet<String>,
     hear: &mut dyn FnMut(Heard<'_>),
-) -> Result<Option<String>, ClusterError> {
+) -> Option<String> {
     let selector = format!("{RUN_LABEL}={run},app.kubernetes.io/component=driver");
     let pods = watcher(api.pods(), Config::default().labels(&selector)).default_backoff();
     let jobs = Config::default().fields(&format!("metadata.name={run}"));
     let jobs = watcher(api.jobs(), jobs).default_backoff();
-    let (mut pods, mut jobs) =
-        (std::pin::pin!(pods.applied_objects()), std::pin::pin!(jobs.touched_objects()));
+    // A watch that fails is taken up again by itself.
+    let mut pods = std::pin::pin!(pods.applied_objects().filter_map(async |pod| pod.ok()));
+    let mut jobs = std::pin::pin!(jobs.touched_objects().filter_map(async |job| job.ok()));
     let mut told = String::new();
     loop {
         tokio::select! {
             biased;
-            Some(Ok(pod)) = pods.next() => {
+            Some(pod) = pods.next() => {
                 let pod: Pod = pod;
                 let name = pod.metadata.name.clone().unwrap_or_default();
                 match pod_state(&pod) {
@@ -87,19 +92,30 @@ async fn driver_begun(
                         told = why;
                     }
                     PodState::Waiting(_) => {}
-                    PodState::Running | PodState::Ended(_) => return Ok(Some(name)),
+                    PodState::Running | PodState::Ended(_) => return Some(name),
                 }
             }
-            Some(Ok(job)) = jobs.next() => {
+            Some(job) = jobs.next() => {
                 let job: Job = job;
                 let deleted = job.metadata.deletion_timestamp.is_some();
                 if deleted || ending(&job).is_some() {
                     // A pod that was seen to end is read before the run is over.
-                    let unread = unread(api, &selector, read).await?;
-                    return Ok(unread);
+                    return patiently(async || unread(api, &selector, read).await).await.ok()?;
                 }
             }
-            else => return Ok(None),
+            else => return None,
+        }
+    }
+}
+
+/// Asks again while the cluster does not answer.
+async fn patiently<T, F: Future<Output = Result<T, ClusterError>>>(
+    ask: impl Fn() -> F,
+) -> Result<T, ClusterError> {
+    loop {
+        match ask().await {
+            Err(error) if error.is_passing() => tokio::time::sleep(PAUSE).await,
+            other => return other,
         }
     }
 }

@@ -1,0 +1,13 @@
+"""What our tool does on the cluster."""
+
+import pathlib
+
+from check import Check
+
+from . import faults, limits, plain, seeds
+from .yard import Yard
+
+
+def checks(binary: pathlib.Path) -> list[Check]:
+    yard = Yard(binary)
+    return [check for part in (plain, seeds, limits, faults) for check in part.checks(yard)]

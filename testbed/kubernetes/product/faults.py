@@ -1,0 +1,129 @@
+"""Faults in a run that trains: it goes on, survivors are not started again, and the weights are the same."""
+
+import time
+
+from check import Check
+from kube import cluster, heal, until
+
+from .yard import Run, Yard, kill, node
+
+# The driver is on the first node, so that the others can be lost; and so is its volume.
+LONG = """\
+data: mnist-sample
+model: { name: mnist-mlp, hidden_units: 32 }
+train: { workers: 3, strategy: all_reduce, epochs: 260, batch: 20, threads: 1 }
+on:
+  kubernetes:
+    driver: { node_selector: { disktype: worker-1 } }
+"""
+
+
+def checks(yard: Yard) -> list[Check]:
+    story = Story(yard)
+    proofs = {
+        "a pod that is deleted hands over what it holds: no step is lost": story.deleted,
+        "a worker that is killed is replaced, and survivors are not started again": story.killed,
+        "the driver's pod is deleted, and the next driver goes on with the same workers": story.driver,
+        "the API server is started again, and nobody minds": story.apiserver,
+        "a node's kubelet stops, and its pod works on": story.kubelet,
+        "a node is cut off: its ranks run on survivors, and its pod is replaced": story.cut,
+        "a node is killed: its ranks run on survivors, and its pod is replaced": story.lost,
+        "after all of it the weights are those of one machine": story.ended,
+    }
+    return [Check(name, prove) for name, prove in proofs.items()]
+
+
+class Story:
+    """One run, to which one thing happens after another."""
+
+    def __init__(self, yard: Yard):
+        self.yard, self.begun = yard, None
+
+    @property
+    def run(self) -> Run:
+        if self.begun is None:
+            heal()
+            self.file = self.yard.file("faults", LONG)
+            self.expected = self.yard.expected(self.file)
+            self.begun = Run(self.yard, self.file).__enter__()
+            self.begun.until_all()
+        self.begun.until_more()
+        return self.begun
+
+    def workers(self) -> list[dict]:
+        """All three, once they are there."""
+        return until("three workers run", lambda: self.three())
+
+    def three(self) -> list[dict] | None:
+        pods = self.begun.pods("worker")
+        return pods if len(pods) == 3 else None
+
+    def deleted(self) -> None:
+        run, pod = self.run, self.workers()[0]
+        before = run.newest()
+        run.kube.delete(f"pod/{pod['metadata']['name']}", "--wait=false")
+        run.until_all(2, before)
+        assert run.events("process_left")[-1]["seq"] > before
+        self.back(before, "a pod was deleted")
+
+    def killed(self) -> None:
+        run, pods = self.run, self.workers()
+        before = run.newest()
+        kill(pods[0])
+        self.back(before, "a worker was killed")
+        stayed = {pod["metadata"]["uid"] for pod in pods[1:]}
+        assert stayed <= {pod["metadata"]["uid"] for pod in self.workers()}, "survivors were started again"
+
+    def driver(self) -> None:
+        run, pods = self.run, self.workers()
+        before = run.newest()
+        run.kube.delete("pod", f"--selector=trainyard/run={run.name},app.kubernetes.io/component=driver", "--wait=false")
+        self.back(before, "the driver's pod was deleted")
+        assert [event for event in run.events("run_started") if event["seq"] > before]
+        same = {pod["metadata"]["uid"] for pod in pods}
+        assert same == {pod["metadata"]["uid"] for pod in self.workers()}, "workers were started again"
+
+    def apiserver(self) -> None:
+        run = self.run
+        cluster("apiserver", "restart")
+        run.until_more(500)
+
+    def kubelet(self) -> None:
+        run, before = self.run, self.run.newest()
+        cluster("node", "stop-kubelet", "2")
+        run.until_more(500)
+        cluster("node", "start-kubelet", "2")
+        lost = [event for event in run.events("process_lost") if event["seq"] > before]
+        assert not lost, lost
+
+    def cut(self) -> None:
+        self.without(3, "cut", "mend")
+
+    def lost(self) -> None:
+        self.without(2, "kill", "start")
+
+    def without(self, number: int, end: str, begin: str) -> None:
+        run = self.run
+        on_it = [pod for pod in self.workers() if node(pod) == f"node{number}"]
+        assert on_it, f"no worker is on node{number}"
+        before, since = run.newest(), time.monotonic()
+        cluster("node", end, str(number))
+        run.until_all(3 - len(on_it), before)
+        print(f"        node{number} {end}: survivors went on after {time.monotonic() - since:.1f} s")
+        self.back(before, f"node{number} {end}")
+        cluster("node", begin, str(number))
+
+    def back(self, before: int, what: str) -> None:
+        """All three train again."""
+        since = time.monotonic()
+        self.begun.until_all(3, before)
+        print(f"        {what}: three work again after {time.monotonic() - since:.1f} s")
+        self.begun.until_more()
+
+    def ended(self) -> None:
+        try:
+            self.run.finish()
+            assert self.begun.weights() == self.expected, self.begun.weights()
+        finally:
+            self.begun.__exit__()
+            heal()
