@@ -34,7 +34,7 @@ def checks(yard: Yard) -> list[Check]:
         "files of the user's machine are sent, and servers on pods give the same weights": own_files,
         "what is rendered is what a cluster takes": rendered,
         "a named service account means no roles, and the rights it needs suffice": rights,
-        "a run is stopped in order": stopped,
+        "a run is stopped in order, and the same command goes on with it": stopped,
         "deleting the Job removes all but the volume": deleted,
     }
     return [Check(name, lambda prove=prove: prove(yard)) for name, prove in proofs.items()]
@@ -49,10 +49,7 @@ def pinned(yard: Yard) -> None:
         for pod in run.kube.pods(f"trainyard/run={run.name},app.kubernetes.io/component=worker"):
             places[pod["metadata"]["labels"]["batch.kubernetes.io/job-name"]] = node(pod)
         assert places == {f"{run.name}-train-{n}": f"node{n + 1}" for n in range(3)}, places
-        jobs = run.kube.get("jobs", f"--selector=trainyard/run={run.name}")["items"]
-        for job in jobs:
-            done = [it["type"] for it in job["status"].get("conditions", []) if it["status"] == "True"]
-            assert "Complete" in done, (job["metadata"]["name"], done)
+        run.kube("wait", "--for=condition=Complete", "job", f"--selector=trainyard/run={run.name}", "--timeout=60s")
 
 
 def afterwards(yard: Yard) -> None:
@@ -125,12 +122,16 @@ def rights(yard: Yard) -> None:
 
 
 def stopped(yard: Yard) -> None:
-    file = yard.file("halted", PINNED.replace("epochs: 2", "epochs: 2000"))
+    file = yard.file("halted", PINNED.replace("epochs: 2", "epochs: 40"))
     with Run(yard, file) as run:
         run.until_step(300)
         run.ask("stop")
         run.client.wait(timeout=120)
         assert run.events("run_stopped") and run.events("task_stopped")[-1]["saved"], run.told()[-800:]
+        run.begin()
+        run.finish()
+        assert "goes on where it was left" in run.told(), run.told()[:300]
+        assert run.events("resumed") and run.weights() == yard.expected(file)
 
 
 def deleted(yard: Yard) -> None:

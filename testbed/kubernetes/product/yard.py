@@ -61,14 +61,18 @@ class Run:
         self.yard, self.file, self.user = yard, file, user
         self.place = ["--on", "kubernetes", "--namespace", namespace]
         self.kube = Kube("admin", namespace)
-        self.flags = ["--image", yard.image, *flags]
+        self.flags = [*flags] if "--image" in flags else ["--image", yard.image, *flags]
 
     def __enter__(self) -> "Run":
+        self.begin()
+        return self
+
+    def begin(self) -> None:
+        """Starts the client, for the first time or again."""
         self.log = open(self.yard.folder / f"{self.file.stem}.log", "w+")
         command = [self.yard.binary, "run", self.file, *self.place, *self.flags, "--json"]
         environment = self.yard.environment(self.user)
         self.client = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT, env=environment)
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.client.kill()

@@ -32,9 +32,8 @@ pub(super) fn find(spec: &mut RunSpec) -> Result<Vec<Input>, Failure> {
     if all > pack::MOST_BYTES {
         let size = train::bytes(all);
         return Err(anyhow!(
-            "the files that the run reads have {size}, and 2 GiB can be sent with it; put them on a \
-             volume (`storage: {{claim: …}}`) and name their path there as `pvc:/path`, or into an \
-             object store"
+            "the files that the run reads have {size}, and 2 GiB can be sent with it; put them where \
+             pods can fetch them, and name that address"
         ))
         .or_usage();
     }

@@ -56,6 +56,25 @@ async fn resolve(api: &Api, name: &str) -> Result<String, Failure> {
     Err(anyhow!("there is no run {name} in namespace {}; {hint}", api.namespace)).or_usage()
 }
 
+/// Stops a run in order. Its driver ends with it, and may do so before it has answered.
+pub(crate) fn stop(place: &Place, run: &str) -> Result<(), Failure> {
+    block_on(async {
+        let api = place.api().await?;
+        let run = resolve(&api, run).await?;
+        if kubernetes::driver_pod(&api, &run).await?.is_none() {
+            return Err(anyhow!("{run} does not run now").into());
+        }
+        let asked = call(&api, &run, &["stop", &run], &mut std::io::sink()).await;
+        let runs = kubernetes::runs(&api).await?;
+        let goes_on = runs.iter().any(|it| it.name == run && it.state == "running");
+        if goes_on && kubernetes::driver_pod(&api, &run).await?.is_some() {
+            asked?;
+        }
+        output::talk(&format!("{run} is stopped; running its file again continues it"));
+        Ok(())
+    })
+}
+
 /// Why a run does not go on, or goes on without somebody.
 pub(crate) fn why(place: &Place, run: &str) -> Result<(), Failure> {
     block_on(async {
@@ -110,18 +129,21 @@ pub(crate) fn get(place: &Place, run: &str, part: &str, to: &Path) -> Result<(),
     block_on(async {
         let api = place.api().await?;
         let run = resolve(&api, run).await?;
-        let path = match part {
-            "" => format!("{}/{run}", kubernetes::RUNS_FOLDER),
-            part => format!("{}/{run}/{part}", kubernetes::RUNS_FOLDER),
-        };
-        let mut packed: File = tempfile::tempfile().context("cannot make a temporary file")?;
-        let code = call(&api, &run, &["pack", &path], &mut packed).await?;
-        if code != 0 {
-            return Err(anyhow!("{run} has no {part} yet").into());
-        }
-        packed.rewind()?;
-        pack::receive(&mut std::io::BufReader::new(packed), to)?;
-        output::talk(&format!("{part} of {run} is in {}", to.display()));
-        Ok(())
+        fetch(&api, &run, part, to).await
     })
+}
+
+pub(super) async fn fetch(api: &Api, run: &str, part: &str, to: &Path) -> Result<(), Failure> {
+    let path = match part {
+        "" => format!("{}/{run}", kubernetes::RUNS_FOLDER),
+        part => format!("{}/{run}/{part}", kubernetes::RUNS_FOLDER),
+    };
+    let mut packed: File = tempfile::tempfile().context("cannot make a temporary file")?;
+    if call(api, run, &["pack", &path], &mut packed).await? != 0 {
+        return Err(anyhow!("{run} has no {part} yet").into());
+    }
+    packed.rewind()?;
+    pack::receive(&mut std::io::BufReader::new(packed), to)?;
+    output::talk(&format!("{part} of {run} is in {}", to.display()));
+    Ok(())
 }

@@ -10,7 +10,7 @@ use exec::kubernetes::{Api, connect};
 
 use crate::failure::{Failure, OrUsage};
 
-pub(crate) use look::{forward, get, list, remove, why};
+pub(crate) use look::{forward, get, list, remove, stop, why};
 pub(crate) use run::{render, run};
 
 /// Where runs take place.

@@ -1,7 +1,12 @@
 //! Begins a run on a cluster and watches it.
 
+use std::ops::ControlFlow;
+use std::path::Path;
+
 use anyhow::{Context, anyhow};
-use exec::kubernetes::{Api, Ended, Heard, Request, Volume, follow, submit, volume};
+use exec::kubernetes::{
+    Api, Before, Ended, Heard, Request, Volume, before, follow, resume, submit, volume,
+};
 use plan::{Plan, Role};
 use serde::Deserialize;
 use signal_hook::consts::SIGINT;
@@ -54,17 +59,37 @@ fn beside(plan: &Plan) -> u64 {
 pub(crate) fn run(
     place: &Place,
     (mut spec, image): (RunSpec, Option<&str>),
-    json: bool,
+    (json, fresh): (bool, bool),
     env: &Env,
 ) -> Result<(), Failure> {
     let (request, inputs) = request(&mut spec, image, env)?;
     block_on(async {
         let api = place.api().await?;
         let volume = volume(&api, &request.name, &request.given.storage).await?;
-        let run = submit(&api, &request, &volume).await?;
-        output::talk(&begun(&run, &api.namespace, &volume));
+        let found = if fresh { Before::Nothing } else { before(&api, &request).await? };
+        let run = match found {
+            Before::GoesOn(run) => {
+                output::talk(&format!("{run} goes on already; watching it"));
+                run
+            }
+            Before::CanGoOn(run) => {
+                resume(&api, &request, (&run, &volume)).await?;
+                output::talk(&format!("{run} goes on where it was left"));
+                run
+            }
+            Before::Nothing => {
+                let run = submit(&api, &request, &volume).await?;
+                output::talk(&begun(&run, &api.namespace, &volume));
+                run
+            }
+        };
         inputs::send(&api, &run, &inputs).await?;
-        watch(&api, &run, place, json, env).await
+        watch(&api, &run, place, json, env).await?;
+        match volume {
+            // What was made is in the driver's pod alone.
+            Volume::None => super::look::fetch(&api, &run, "models", Path::new(&run)).await,
+            _ => Ok(()),
+        }
     })
 }
 
@@ -119,18 +144,24 @@ async fn watch(api: &Api, run: &str, place: &Place, json: bool, env: &Env) -> Re
     ))?;
     let mut view = View::new(json, env);
     let (mut report, mut next) = (None, 0);
-    let ended = follow(api, run, &mut |heard| match heard {
-        Heard::Waits(why) => output::talk(&format!("the driver waits: {why}")),
-        Heard::Line(line) => match serde_json::from_str(line) {
-            Ok(Printed::Report { report: found }) => report = Some(found),
-            Ok(Printed::Event(event)) if event.seq >= next => {
-                next = event.seq + 1;
-                view.show(&event);
-            }
-            // Told before, by an earlier driver.
-            Ok(Printed::Event(_)) => {}
-            Err(_) => output::talk(line),
-        },
+    let ended = follow(api, run, &mut |heard| {
+        match heard {
+            Heard::Waits(why) => output::talk(&format!("the driver waits: {why}")),
+            Heard::Line(line) => match serde_json::from_str(line) {
+                Ok(Printed::Report { report: found }) => {
+                    report = Some(found);
+                    return ControlFlow::Break(());
+                }
+                Ok(Printed::Event(event)) if event.seq >= next => {
+                    next = event.seq + 1;
+                    view.show(&event);
+                }
+                // Told before, by an earlier driver.
+                Ok(Printed::Event(_)) => {}
+                Err(_) => output::talk(line),
+            },
+        }
+        ControlFlow::Continue(())
     })
     .await;
     view.close();
@@ -141,7 +172,7 @@ async fn watch(api: &Api, run: &str, place: &Place, json: bool, env: &Env) -> Re
             }
             Ok(())
         }
-        (Ended::Gone, None) => Err(anyhow!("{run} was deleted").into()),
+        (Some(Ended::Gone), None) => Err(anyhow!("{run} was deleted").into()),
         (_, None) => {
             let see = format!("`trainyard why {run} {}` tells more", place.flags());
             Err(anyhow!("{run} has ended without a result; {see}").into())

@@ -23,6 +23,8 @@ use crate::{driver, facts, output, run_file};
 
 /// How long pods may take to come: the cluster says what they wait for, and that is told.
 const ARRIVAL: Duration = Duration::from_secs(365 * 24 * 3600);
+/// How long the user's files may take to come.
+const SENDING: Duration = Duration::from_secs(3600);
 /// How long workers may take to find the next driver.
 const REUNION: Duration = Duration::from_secs(30);
 
@@ -84,7 +86,12 @@ async fn drive(
     std::fs::create_dir_all(&run.path)
         .with_context(|| format!("cannot make {}", run.path.display()))?;
     let mut spec = run_file::carried(&args.file)?;
-    await_inputs(&mut spec).await;
+    await_inputs(&mut spec).await.or_usage()?;
+    if !driver::is_of(&run, &spec) {
+        let shown = run.path.display();
+        return Err(anyhow!("{shown} is there already, and of another run file; remove it"))
+            .or_usage();
+    }
     let given = spec.on.kubernetes.clone().unwrap_or_default();
     let plan = planned(&spec, &given, env)?;
     let owner = Owner::this_process(Clock::system().unix_ms());
@@ -140,16 +147,20 @@ async fn drive(
 }
 
 /// Waits for the user's files that the run reads: whoever began it is sending them.
-async fn await_inputs(spec: &mut RunSpec) {
+async fn await_inputs(spec: &mut RunSpec) -> anyhow::Result<()> {
     for path in run_file::paths(spec) {
-        let sent = Path::new(path).starts_with(INPUTS_FOLDER);
-        if sent && !Path::new(path).exists() {
-            output::talk(&format!("waiting for {path} to be sent"));
+        let path = Path::new(path);
+        let awaited = path.starts_with(INPUTS_FOLDER) && !path.exists();
+        if awaited {
+            output::talk(&format!("waiting for {} to be sent", path.display()));
         }
-        while sent && !Path::new(path).exists() {
+        let since = Clock::system();
+        while awaited && !path.exists() {
+            anyhow::ensure!(since.elapsed() < SENDING, "nobody has sent {}", path.display());
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
+    Ok(())
 }
 
 /// The plan of a run whose workers have pods of their own.

@@ -28,6 +28,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     serve(Worker {
         join: &run.join(),
         listen: None,
+        door: None,
         reach: Reach::Anywhere,
         process: None,
         place: None,

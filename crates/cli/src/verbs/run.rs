@@ -54,7 +54,12 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     address::check(&args.listen)?;
     let spec = args.file.spec()?;
     if args.place.is_cluster() {
-        return cluster::run(&args.place, (spec, args.image.as_deref()), args.json, env);
+        return cluster::run(
+            &args.place,
+            (spec, args.image.as_deref()),
+            (args.json, args.fresh),
+            env,
+        );
     }
     let (plan, _) = facts::plan(&spec, env)?;
     facts::check_memory(&plan, env)?;

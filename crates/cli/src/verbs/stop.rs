@@ -28,8 +28,7 @@ pub(crate) struct Args {
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     if args.place.is_cluster() {
-        let flags: &[&str] = &[];
-        return cluster::forward(&args.place, "stop", &args.run, flags);
+        return cluster::stop(&args.place, &args.run);
     }
     let (run, _) = find::run(&args.run, env)?;
     let here = Owner::this_process(0).host;

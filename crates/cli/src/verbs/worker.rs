@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// Where others of the run reach this process [default: as the driver is reached, any port]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
+    /// Where workers reach it if it is a server [default: any other port]
+    #[arg(long, hide = true)]
+    door: Option<String>,
     /// Take the run's files from the driver, and keep copies here [default: only where the run's
     /// folder is not on this machine, in a temporary folder]
     #[arg(long, value_name = "DIR")]
@@ -58,6 +61,7 @@ pub(crate) fn act(args: &Args) -> Result<(), Failure> {
     serve(Worker {
         join: &args.join,
         listen: args.listen.clone(),
+        door: args.door.clone(),
         reach: if args.no_shared_memory { Reach::Network } else { Reach::Anywhere },
         process: args.process,
         place: args.place.as_deref(),
@@ -70,6 +74,8 @@ pub(crate) fn act(args: &Args) -> Result<(), Failure> {
 pub(crate) struct Worker<'a> {
     pub(crate) join: &'a Path,
     pub(crate) listen: Option<String>,
+    /// Where workers reach it if it is a server.
+    pub(crate) door: Option<String>,
     pub(crate) reach: Reach,
     pub(crate) process: Option<u32>,
     /// Where a driver had it started that does not know its number.
@@ -118,6 +124,7 @@ pub(crate) fn serve(worker: Worker<'_>) -> Result<(), Failure> {
         pid,
         folder,
         listen,
+        door: worker.door,
         reach: worker.reach,
         clock,
         stop: stop_on_signals()?,

@@ -223,9 +223,15 @@ async fn existing(api: &Api, site: &Site) -> Result<BTreeMap<String, Staff>, Clu
     Ok(jobs.iter().filter_map(staff).collect())
 }
 
-/// What ends a run for good: its driver is not tried again.
+/// What ends a run for good: its driver is not tried again. The pod that says so stays until it ends by
+/// itself, hence the count of those that failed before it.
 pub async fn give_up(api: &Api, run: &str) -> Result<(), ClusterError> {
-    hands::patch_job(api, run, &serde_json::json!({ "spec": { "backoffLimit": 0 } })).await
+    let own = ListParams::default().fields(&format!("metadata.name={run}"));
+    let jobs =
+        api.jobs().list(&own).await.map_err(|error| ClusterError::of("list Jobs", &error))?;
+    let status = jobs.items.into_iter().next().and_then(|job| job.status);
+    let failed = status.and_then(|status| status.failed).unwrap_or(0);
+    hands::patch_job(api, run, &serde_json::json!({ "spec": { "backoffLimit": failed } })).await
 }
 
 /// Where processes in pods find their driver.

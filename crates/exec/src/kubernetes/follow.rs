@@ -1,6 +1,7 @@
 //! Watches a run from outside: what its driver prints, whichever pod it is in just now.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use futures::{AsyncBufReadExt, StreamExt};
@@ -37,23 +38,25 @@ pub enum Ended {
     Gone,
 }
 
-/// Tells everything that a run's drivers print, from the beginning, until its Job has ended. Each driver
-/// tells again what those before it told.
+/// Tells everything that a run's drivers print, from the beginning, until its Job has ended, or until
+/// whoever hears it has heard enough. Each driver tells again what those before it told.
 pub async fn follow(
     api: &Api,
     run: &str,
-    hear: &mut dyn FnMut(Heard<'_>),
-) -> Result<Ended, ClusterError> {
+    hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+) -> Result<Option<Ended>, ClusterError> {
     let mut read = BTreeSet::new();
     loop {
         let Some(pod) = driver_begun(api, run, &read, hear).await else {
-            return patiently(async || ended(api, run).await).await;
+            return patiently(async || ended(api, run).await.map(Some)).await;
         };
         let how = LogParams { follow: true, ..LogParams::default() };
         if let Ok(log) = api.pods().log_stream(&pod, &how).await {
             let mut lines = log.lines();
             while let Some(Ok(line)) = lines.next().await {
-                hear(Heard::Line(&line));
+                if hear(Heard::Line(&line)).is_break() {
+                    return Ok(None);
+                }
             }
         }
         let state = api.pods().get_opt(&pod).await.ok().flatten();
@@ -69,7 +72,7 @@ async fn driver_begun(
     api: &Api,
     run: &str,
     read: &BTreeSet<String>,
-    hear: &mut dyn FnMut(Heard<'_>),
+    hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
 ) -> Option<String> {
     let selector = format!("{RUN_LABEL}={run},app.kubernetes.io/component=driver");
     let pods = watcher(api.pods(), Config::default().labels(&selector)).default_backoff();
@@ -78,20 +81,31 @@ async fn driver_begun(
     // A watch that fails is taken up again by itself.
     let mut pods = std::pin::pin!(pods.applied_objects().filter_map(async |pod| pod.ok()));
     let mut jobs = std::pin::pin!(jobs.touched_objects().filter_map(async |job| job.ok()));
+    let warnings = format!("type=Warning,involvedObject.kind=Job,involvedObject.name={run}");
+    let warnings = watcher(api.events(), Config::default().fields(&warnings)).default_backoff();
+    let mut warnings = std::pin::pin!(warnings.applied_objects().filter_map(async |it| it.ok()));
     let mut told = String::new();
+    let mut wait = |why: String| {
+        if why != told {
+            let _ = hear(Heard::Waits(&why));
+            told = why;
+        }
+    };
     loop {
         tokio::select! {
             biased;
+            Some(warning) = warnings.next() => {
+                if warning.reason.as_deref() == Some("FailedCreate") {
+                    wait(warning.message.unwrap_or_default());
+                }
+            }
             Some(pod) = pods.next() => {
                 let pod: Pod = pod;
                 let name = pod.metadata.name.clone().unwrap_or_default();
                 match pod_state(&pod) {
                     _ if read.contains(&name) => {}
-                    PodState::Waiting(Some(why)) if why != told => {
-                        hear(Heard::Waits(&why));
-                        told = why;
-                    }
-                    PodState::Waiting(_) => {}
+                    PodState::Waiting(Some(why)) => wait(why),
+                    PodState::Waiting(None) => {}
                     PodState::Running | PodState::Ended(_) => return Some(name),
                 }
             }

@@ -26,5 +26,5 @@ pub use herald::Herald;
 pub use objects::{INPUTS_FOLDER, RUNS_FOLDER};
 pub use reach::{Reach, driver_pod, until_running};
 pub use runs::{ListedRun, remove, runs, why};
-pub use submit::{Request, Volume, newest, submit, volume};
+pub use submit::{Before, Request, Volume, before, newest, resume, submit, volume};
 pub use trouble::{PodState, pod_state};

@@ -2,18 +2,23 @@
 //! nothing that runs, and all that is left goes with the driver's Job.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use kube::api::{ListParams, PostParams};
 use serde_json::{Value, json};
 use spec::{NewClaim, Storage};
 
 use super::api::{Api, ClusterError};
+use super::follow::{Ended, ending};
 use super::hands::patch_job;
-use super::names::{NAME_LABEL, number_of};
+use super::names::{NAME_LABEL, RUN_LABEL, number_of};
 use super::objects::{self, Outline};
 
 /// The largest object that is made. A cluster's own limit is above a mebibyte, but its store is shared.
 const LARGEST: usize = 64 << 10;
+
+/// How many seconds each kind of what is left of an earlier driver may take to be gone.
+const CLEARING: u32 = 60;
 
 /// A run to be begun.
 #[derive(Clone, Debug)]
@@ -95,6 +100,60 @@ impl Request {
     }
 }
 
+/// What there is of the newest run of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// Nothing, or a run that is done, or one of another file.
+    Nothing,
+    /// A run of the same file that goes on.
+    GoesOn(String),
+    /// A run of the same file that was stopped or failed, and whose folder is on a volume.
+    CanGoOn(String),
+}
+
+/// Looks for a run that the same file began.
+pub async fn before(api: &Api, request: &Request) -> Result<Before, ClusterError> {
+    let Some(number) = newest(api, &request.name).await? else { return Ok(Before::Nothing) };
+    let run = format!("{}-{number}", request.name);
+    let wrong = |error: kube::Error| ClusterError::of(&format!("show {run}"), &error);
+    let file = api.any("v1", "ConfigMap").get_opt(&run).await.map_err(wrong)?;
+    let file = file.and_then(|map| map.data["data"]["run.yaml"].as_str().map(str::to_owned));
+    let job = api.jobs().get_opt(&run).await.map_err(wrong)?;
+    let Some(job) = job.filter(|_| file.as_ref() == Some(&request.file)) else {
+        return Ok(Before::Nothing);
+    };
+    let pod = job.spec.as_ref().and_then(|spec| spec.template.spec.as_ref());
+    let mut volumes = pod.into_iter().flat_map(|pod| pod.volumes.iter().flatten());
+    let keeps = volumes.any(|volume| volume.persistent_volume_claim.is_some());
+    Ok(match ending(&job) {
+        None => Before::GoesOn(run),
+        Some(Ended::Failed) if keeps => Before::CanGoOn(run),
+        Some(_) => Before::Nothing,
+    })
+}
+
+/// Begins a run that was stopped, or failed, once more: its folder tells how far it had come.
+pub async fn resume(
+    api: &Api,
+    request: &Request,
+    (run, volume): (&str, &Volume),
+) -> Result<(), ClusterError> {
+    super::hands::delete_job(api, run).await?;
+    let kinds = [("batch/v1", "Job"), ("v1", "Secret"), ("v1", "ConfigMap"), ("v1", "Service")];
+    let own = ListParams::default().labels(&format!("{RUN_LABEL}={run}"));
+    for (version, kind) in kinds {
+        // The cluster removes what belonged to the Job in its own time.
+        for _ in 0..CLEARING {
+            let left = api.any(version, kind).list_metadata(&own).await;
+            if left.is_ok_and(|left| left.items.is_empty()) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    }
+    begin(api, request, run, volume).await
+}
+
 /// Begins a run under the next free number. What it is called.
 pub async fn submit(api: &Api, request: &Request, volume: &Volume) -> Result<String, ClusterError> {
     let mut number = newest(api, &request.name).await?.map_or(1, |newest| newest + 1);
@@ -139,9 +198,10 @@ async fn begin(
     begun
 }
 
-/// Makes an object. A volume of the same name is that of a run which was removed, and is not taken.
+/// Makes an object. A volume of ours that is there is that of the same run.
 async fn make(api: &Api, object: &Value) -> Result<(), ClusterError> {
     match api.create(object).await {
+        Err(error) if error.code() == 409 && object["kind"] == "PersistentVolumeClaim" => Ok(()),
         Err(error) if error.code() == 409 => {
             let (kind, name) = (&object["kind"], &object["metadata"]["name"]);
             Err(ClusterError::Wrong(format!(

@@ -88,6 +88,7 @@ impl ProcessRole {
             pid,
             folder: train::RunFolder::Here,
             listen: ANYWHERE.to_owned(),
+            door: None,
             reach: Reach::Network,
             clock: Clock::simulated(a_move),
             stop,

@@ -106,7 +106,8 @@ fn tell(pulse: &Pulse, counter: &Counter) {
 
 async fn open_door(desk: &Desk<'_>) -> Result<Door, Error> {
     let (net, access): (_, Access) = (desk.station.net.clone(), desk.access.clone());
-    let listen = &desk.station.listen;
+    let station = desk.station;
+    let listen = station.door.as_ref().unwrap_or(&station.listen);
     Door::open(net, listen, access, desk.station.log.clone())
         .await
         .map_err(|error| Error::Orders(format!("cannot listen at {listen}: {error}")))

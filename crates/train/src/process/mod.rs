@@ -43,6 +43,8 @@ pub struct Station {
     pub folder: RunFolder,
     /// Where others of its group may reach it: an address to listen at.
     pub listen: String,
+    /// Where workers reach it if it is a server; any port of the same address unless given.
+    pub door: Option<String>,
     /// Whether shared memory may be used.
     pub reach: Reach,
     /// The time.

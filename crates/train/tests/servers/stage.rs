@@ -130,6 +130,7 @@ impl Stage {
             pid: 100 + process,
             folder: train::RunFolder::Here,
             listen: String::new(),
+            door: None,
             reach: Reach::Network,
             clock: Clock::simulated(A_MOVE),
             stop: self.stop.subscribe(),

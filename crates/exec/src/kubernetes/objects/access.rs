@@ -13,7 +13,7 @@ pub const POLICY: [(&str, &str, &[&str]); 5] = [
     ("", "pods", &["delete", "list", "watch"]),
     ("", "pods/log", &["get"]),
     // It says on its Job what happens, and reads there why pods are not made.
-    ("", "events", &["create", "list"]),
+    ("", "events", &["create", "list", "watch"]),
 ];
 
 /// The account that the driver speaks with the cluster as.

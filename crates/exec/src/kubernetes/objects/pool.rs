@@ -36,14 +36,17 @@ pub struct Pool {
 pub fn pool_job(outline: &Outline<'_>, pool: &Pool, count: u32) -> Value {
     let port = pool.part.port(outline.given);
     let place = format!("{}-$(JOB_COMPLETION_INDEX)", pool.name);
+    let address = format!("$(POD_IP):{port}");
+    let listens = match pool.part {
+        Part::Server => ["--listen", "$(POD_IP):0", "--door", &address].to_vec(),
+        _ => ["--listen", &address].to_vec(),
+    };
     let arguments = [
         "worker",
         "--join",
         "/etc/trainyard/keys/join.json",
         "--scratch",
         "/scratch",
-        "--listen",
-        &format!("$(POD_IP):{port}"),
         "--no-shared-memory",
         "--place",
         &place,
@@ -62,7 +65,7 @@ pub fn pool_job(outline: &Outline<'_>, pool: &Pool, count: u32) -> Value {
     let pod = Pod {
         part: pool.part,
         task: Some(&pool.task),
-        arguments: arguments.iter().map(ToString::to_string).collect(),
+        arguments: arguments.iter().chain(&listens).map(ToString::to_string).collect(),
         env: json!([{
             "name": "POD_IP", "valueFrom": { "fieldRef": { "fieldPath": "status.podIP" } },
         }]),
