@@ -49,4 +49,5 @@ examples! {
     "mnist-vote": "08-mnist-sample-vote.yaml",
     "mnist-servers": "09-mnist-servers.yaml",
     "mnist-average-tuned": "10-mnist-average-tuned.yaml",
+    "mnist-pinned": "11-mnist-pinned.yaml",
 }
