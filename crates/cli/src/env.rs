@@ -6,6 +6,7 @@
 //! | `TRAINYARD_CACHE` | where downloads are kept; `trainyard` in the user's cache folder by default |
 //! | `TRAINYARD_OFFLINE` | set to anything: fetch nothing |
 //! | `TRAINYARD_ISA` | compute with `avx512`, `avx2` or `portable` instead of the best there is |
+//! | `TRAINYARD_LOG_DIR` | a folder where workers also write their log, to `deploy.log` |
 //! | `TRAINYARD_NAMESPACE`, `TRAINYARD_JOB_UID` | where the driver of a run in a cluster is |
 //! | `NO_COLOR` | set to anything: no colours |
 #![expect(clippy::disallowed_methods, reason = "this is the place that reads the environment")]
@@ -26,6 +27,8 @@ pub(crate) struct Env {
     pub(crate) runs: PathBuf,
     /// What tasks may use.
     pub(crate) surroundings: Surroundings,
+    /// Where workers also write their log.
+    pub(crate) log_dir: Option<PathBuf>,
     /// Where it is in a cluster, of a driver there.
     pub(crate) post: Option<Post>,
     /// Whether colours are welcome.
@@ -58,6 +61,7 @@ impl Env {
         Ok(Env {
             runs: path("TRAINYARD_RUNS").unwrap_or_else(|| PathBuf::from("runs")),
             surroundings: Surroundings { isa, cache: absolute(&cache)?, offline },
+            log_dir: path("TRAINYARD_LOG_DIR"),
             post: var("TRAINYARD_NAMESPACE")
                 .ok()
                 .zip(var("TRAINYARD_JOB_UID").ok())

@@ -151,7 +151,15 @@ mod tests {
     fn env(memory: u64) -> Env {
         let cache = PathBuf::from("/nonexistent");
         let surroundings = train::Surroundings { isa: None, cache, offline: true };
-        Env { runs: PathBuf::new(), surroundings, post: None, color: false, threads: 2, memory }
+        Env {
+            runs: PathBuf::new(),
+            surroundings,
+            log_dir: None,
+            post: None,
+            color: false,
+            threads: 2,
+            memory,
+        }
     }
 
     fn planned(sets: &[&str]) -> Plan {

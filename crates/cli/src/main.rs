@@ -109,6 +109,6 @@ fn act(verb: &Verb, env: &Env) -> Result<(), Failure> {
         Verb::Unpack(args) => verbs::pod::unpack(args),
         Verb::Rest(args) => verbs::pod::rest(args),
         Verb::Join(args) => verbs::join::act(args, env),
-        Verb::Worker(args) => verbs::worker::act(args),
+        Verb::Worker(args) => verbs::worker::act(args, env),
     }
 }

@@ -34,5 +34,6 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         place: None,
         patience: PATIENCE,
         scratch: None,
+        log_dir: env.log_dir.as_deref(),
     })
 }

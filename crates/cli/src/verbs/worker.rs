@@ -1,5 +1,7 @@
 //! `trainyard worker`: a process of a run, wherever it is. Drivers start these, and so can people.
 
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +15,7 @@ use tokio::sync::watch;
 use train::{Clock, Join, RunFolder, Station};
 
 use crate::address;
+use crate::env::Env;
 use crate::failure::Failure;
 use crate::machine::{host_name, peak_rss_bytes};
 use crate::output;
@@ -57,7 +60,7 @@ pub(crate) struct Args {
     process: Option<u32>,
 }
 
-pub(crate) fn act(args: &Args) -> Result<(), Failure> {
+pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     serve(Worker {
         join: &args.join,
         listen: args.listen.clone(),
@@ -67,6 +70,7 @@ pub(crate) fn act(args: &Args) -> Result<(), Failure> {
         place: args.place.as_deref(),
         patience: Duration::from_secs(args.patience),
         scratch: args.scratch.as_deref(),
+        log_dir: env.log_dir.as_deref(),
     })
 }
 
@@ -84,6 +88,8 @@ pub(crate) struct Worker<'a> {
     pub(crate) patience: Duration,
     /// A folder for files of a run whose own folder is not here.
     pub(crate) scratch: Option<&'a Path>,
+    /// A folder where its log is written too.
+    pub(crate) log_dir: Option<&'a Path>,
 }
 
 /// Works until the driver says that it is enough.
@@ -115,6 +121,7 @@ pub(crate) fn serve(worker: Worker<'_>) -> Result<(), Failure> {
         None => std::process::id(),
     };
     let time = clock.clone();
+    let copy = worker.log_dir.and_then(open_copy);
     let station = Station {
         net: Arc::new(Sockets),
         encrypt: true,
@@ -131,7 +138,10 @@ pub(crate) fn serve(worker: Worker<'_>) -> Result<(), Failure> {
         patience: worker.patience,
         beside: beside.handle().clone(),
         log: Arc::new(move |text| {
-            output::talk(&format!("{} {text}", crate::view::time(time.unix_ms())));
+            let line = format!("{} {text}", crate::view::time(time.unix_ms()));
+            output::talk(&line);
+            // What cannot be written there is on standard error.
+            let _ = copy.as_ref().map(|mut file| writeln!(file, "{line}"));
         }),
         host: host_name(),
         peak_rss_bytes,
@@ -142,6 +152,16 @@ pub(crate) fn serve(worker: Worker<'_>) -> Result<(), Failure> {
     beside.shutdown_background();
     served?;
     Ok(())
+}
+
+/// Where a copy of the log goes. Several processes of a machine may share it.
+fn open_copy(folder: &Path) -> Option<File> {
+    let path = folder.join("deploy.log");
+    let opened = OpenOptions::new().append(true).create(true).open(&path);
+    let warn = |error: &std::io::Error| {
+        output::talk(&format!("no copy of the log goes to {}: {error}", path.display()));
+    };
+    opened.inspect_err(warn).ok()
 }
 
 fn stop_on_signals() -> Result<watch::Receiver<bool>, Failure> {
