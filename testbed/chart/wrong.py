@@ -22,9 +22,9 @@ SENTENCES = {
     "two pull policies": ({"ps": {"image": {"pullPolicy": "Always"}}}, "worker.image.pullPolicy is IfNotPresent and ps.image.pullPolicy is Always"),
     "two environments": ({"worker": {"env": {"A": 1}}, "ps": {"env": {"A": 2}}}, "worker.env and ps.env differ in A"),
     "a volume of ours": ({"volumes": [{"name": "keys", "emptyDir": {}}]}, 'volumes has one called "keys"'),
-    "a volume twice": (
-        {"volumeMounts": [{"name": "logs", "mountPath": "/a"}, {"name": "logs", "mountPath": "/b"}]},
-        'volumeMounts mounts "logs" twice',
+    "two volumes in one place": (
+        {"volumeMounts": [{"name": "logs", "mountPath": "/a"}, {"name": "more", "mountPath": "/a"}]},
+        'volumeMounts has two volumes for "/a"',
     ),
     "a hostPath in a restricted namespace": (
         {"podSecurity": "restricted"},
@@ -76,6 +76,7 @@ def checks(chart: Chart) -> list[Check]:
         chart.text(S1, {"podSecurity": "restricted", "volumes": None, "volumeMounts": None})
         chart.text(S1, {"worker": {"gpuCount": 0, "privileged": False, "env": None}})
         chart.text(S1, {"global": {"any": "thing"}})
+        chart.text(S1, {"volumeMounts": [{"name": "logs", "mountPath": "/a"}, {"name": "logs", "mountPath": "/b"}]})
 
     sentences = [Check(f"in a sentence: {name}", refused(*case)) for name, case in SENTENCES.items()]
     mistakes = [Check(f"by the schema: {name}", refused(*case)) for name, case in MISTAKES.items()]

@@ -31,9 +31,9 @@
 {{- end }}
 {{- $mounted := list }}
 {{- range .Values.volumeMounts }}
-{{- if has .name $mounted }}
-{{- fail (printf "volumeMounts mounts %q twice, but a volume can be mounted once; give it a second time in volumes, under another name" .name) }}
+{{- if has .mountPath $mounted }}
+{{- fail (printf "volumeMounts has two volumes for %q, but one can be mounted there; give the other another mountPath" .mountPath) }}
 {{- end }}
-{{- $mounted = append $mounted .name }}
+{{- $mounted = append $mounted .mountPath }}
 {{- end }}
 {{- end }}

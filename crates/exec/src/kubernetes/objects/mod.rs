@@ -5,6 +5,7 @@
 
 mod access;
 mod keep;
+mod merge;
 mod pod;
 mod pool;
 mod run;

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::names::{Part, labels};
 use super::Outline;
+use super::merge::merge;
 
 /// The user that the image names. It owns nothing.
 const USER: u32 = 65532;
@@ -132,34 +133,4 @@ fn spread(labels: &Value) -> Value {
         "whenUnsatisfiable": "ScheduleAnyway",
         "labelSelector": { "matchLabels": Map::from_iter(same) },
     }])
-}
-
-/// Merges what the user gives into a pod: mappings field by field, lists joined, and all else in the
-/// place of what was there. What is said of a container without a name is said of ours.
-fn merge(pod: &mut Value, given: &Map<String, Value>) {
-    let whole = given.contains_key("spec") || given.contains_key("metadata");
-    let target = if whole { pod } else { &mut pod["spec"] };
-    merge_into(target, &Value::Object(given.clone()));
-}
-
-fn merge_into(target: &mut Value, given: &Value) {
-    match (target, given) {
-        (Value::Object(target), Value::Object(given)) => {
-            for (name, value) in given {
-                merge_into(target.entry(name.clone()).or_insert(Value::Null), value);
-            }
-        }
-        (Value::Array(target), Value::Array(given)) => {
-            for value in given {
-                let named = value.get("name").is_some();
-                let ours = |other: &Value| !named && other.get("args").is_some();
-                let same = |other: &Value| named && other.get("name") == value.get("name");
-                match target.iter_mut().find(|other| same(other) || ours(other)) {
-                    Some(other) => merge_into(other, value),
-                    None => target.push(value.clone()),
-                }
-            }
-        }
-        (target, given) => *target = given.clone(),
-    }
 }
