@@ -1,6 +1,9 @@
 //! Which process is in which pod. Pure: what the cluster does about it is told as wishes, and what is
 //! seen of its pods is told in.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::{self, Part};
