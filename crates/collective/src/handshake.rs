@@ -10,6 +10,9 @@
 //! the one who made it, since the labels differ. Wrong versions are told to both sides: the hello is
 //! sent before anybody leaves.
 
+#[cfg(test)]
+mod tests;
+
 use std::io;
 use std::time::Duration;
 

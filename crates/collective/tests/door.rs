@@ -182,11 +182,24 @@ async fn a_door_that_is_often_looked_away_from_recovers() {
 async fn a_certificate_that_was_not_told_is_refused() {
     let inn = sockets().await;
     let other = Access::secure(Secret::random());
-    for fingerprint in [other.fingerprint(), "", "nonsense"] {
+    for fingerprint in [other.fingerprint(), "nonsense"] {
         let refusal = inn.knock(fingerprint, &inn.access).await.err().unwrap();
         assert!(matches!(refusal, Refusal::Certificate { .. }), "{refusal}");
     }
     inn.is_open().await;
+}
+
+#[tokio::test]
+async fn where_no_certificate_was_told_the_secret_alone_tells() {
+    let secret = Secret::random();
+    let inn = Inn::open(Sockets, Access::secure(secret.clone())).await;
+    let wire = inn.knock("", &Access::secure(secret)).await.unwrap();
+    let (mut reader, mut writer) = wire.split();
+    writer.send(b"hello").await.unwrap();
+    assert_eq!(reader.receive(100).await.unwrap().unwrap(), b"hello");
+    let refusal = inn.knock("", &Access::secure(Secret::random())).await.err().unwrap();
+    assert!(matches!(refusal, Refusal::Unwanted { .. }), "{refusal}");
+    inn.says("did not prove the run's secret").await;
 }
 
 #[tokio::test]
