@@ -4,4 +4,5 @@ mod crash;
 mod http;
 mod local;
 mod lock;
+mod remote;
 mod runs;
