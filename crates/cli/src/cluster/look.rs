@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::pipe::Sink;
 use super::{Place, block_on};
 use crate::failure::{Failure, OrUsage};
+use crate::verbs::get::Part;
 use crate::{output, pack};
 
 /// Has a verb done where the run's folder is, and shows what it says.
@@ -124,26 +125,27 @@ pub(crate) fn remove(place: &Place, run: &str) -> Result<(), Failure> {
     })
 }
 
-/// Brings a part of a run's folder here.
-pub(crate) fn get(place: &Place, run: &str, part: &str, to: &Path) -> Result<(), Failure> {
+/// Brings a part of a run's folder here, into one named after the run where no other is named.
+pub(crate) fn get(place: &Place, run: &str, part: Part, to: Option<&Path>) -> Result<(), Failure> {
     block_on(async {
         let api = place.api().await?;
         let run = resolve(&api, run).await?;
-        fetch(&api, &run, part, to).await
+        fetch(&api, &run, part, to.unwrap_or(Path::new(&run))).await
     })
 }
 
-pub(super) async fn fetch(api: &Api, run: &str, part: &str, to: &Path) -> Result<(), Failure> {
-    let path = match part {
+/// Brings a part of a run's folder here.
+pub(super) async fn fetch(api: &Api, run: &str, part: Part, to: &Path) -> Result<(), Failure> {
+    let path = match part.path() {
         "" => format!("{}/{run}", kubernetes::RUNS_FOLDER),
         part => format!("{}/{run}/{part}", kubernetes::RUNS_FOLDER),
     };
     let mut packed: File = tempfile::tempfile().context("cannot make a temporary file")?;
     if call(api, run, &["pack", &path], &mut packed).await? != 0 {
-        return Err(anyhow!("{run} has no {part} yet").into());
+        return Err(anyhow!("{run} has no {} yet", part.path()).into());
     }
     packed.rewind()?;
     pack::receive(&mut std::io::BufReader::new(packed), to)?;
-    output::talk(&format!("{part} of {run} is in {}", to.display()));
+    output::talk(&format!("put {} of {run} into {}", part.words(), to.display()));
     Ok(())
 }

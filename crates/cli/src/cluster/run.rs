@@ -17,6 +17,7 @@ use train::{Event, Report};
 use super::{Place, block_on, inputs};
 use crate::env::Env;
 use crate::failure::{Failure, OrUsage};
+use crate::verbs::get::Part;
 use crate::view::View;
 use crate::{facts, output, report_text};
 
@@ -87,7 +88,7 @@ pub(crate) fn run(
         watch(&api, &run, place, json, env).await?;
         match volume {
             // What was made is in the driver's pod alone.
-            Volume::None => super::look::fetch(&api, &run, "models", Path::new(&run)).await,
+            Volume::None => super::look::fetch(&api, &run, Part::Model, Path::new(&run)).await,
             _ => Ok(()),
         }
     })

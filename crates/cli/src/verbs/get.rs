@@ -28,8 +28,9 @@ pub(crate) struct Args {
     place: Place,
 }
 
+/// A part of what a run made.
 #[derive(Clone, Copy, ValueEnum)]
-enum Part {
+pub(crate) enum Part {
     Model,
     Report,
     Logs,
@@ -38,7 +39,7 @@ enum Part {
 
 impl Part {
     /// Its path in the run's folder.
-    fn path(self) -> &'static str {
+    pub(crate) fn path(self) -> &'static str {
         match self {
             Part::Model => "models",
             Part::Report => "report.json",
@@ -46,22 +47,31 @@ impl Part {
             Part::All => "",
         }
     }
+
+    /// What it is called in a sentence.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Part::Model => "the model",
+            Part::Report => "the report",
+            Part::Logs => "the logs",
+            Part::All => "all",
+        }
+    }
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
-    let to = args.to.clone().unwrap_or_else(|| PathBuf::from(&args.run));
-    std::fs::create_dir_all(&to).with_context(|| format!("cannot make {}", to.display()))?;
-    let part = args.part.path();
     if args.place.is_cluster() {
-        return cluster::get(&args.place, &args.run, part, &to);
+        return cluster::get(&args.place, &args.run, args.part, args.to.as_deref());
     }
     let (run, _) = find::run(&args.run, env)?;
+    let part = args.part.path();
     let from = run.path.join(part);
     if !from.exists() {
         return Err(anyhow!("{} has no {part} yet", run.id()).into());
     }
+    let to = args.to.clone().unwrap_or_else(|| PathBuf::from(run.id()));
     copy(&from, &to)?;
-    output::talk(&format!("{part} of {} is in {}", run.id(), to.display()));
+    output::talk(&format!("put {} of {} into {}", args.part.words(), run.id(), to.display()));
     Ok(())
 }
 
