@@ -4,7 +4,7 @@ mod yard;
 
 use yard::{SMALL, Yard};
 
-const VERBS: [&str; 20] = [
+const VERBS: [&str; 24] = [
     "run",
     "plan",
     "init",
@@ -13,6 +13,10 @@ const VERBS: [&str; 20] = [
     "logs",
     "report",
     "stop",
+    "why",
+    "get",
+    "rm",
+    "render",
     "split",
     "copy",
     "train",
