@@ -23,7 +23,7 @@ impl Shelf {
         if self.torn {
             return Err(io::Error::new(io::ErrorKind::ConnectionReset, "the line is torn"));
         }
-        see(&mut self.things.lock().unwrap())
+        see(&mut self.things.lock().expect("nobody panics while holding it"))
     }
 }
 
@@ -34,7 +34,8 @@ fn absent() -> io::Error {
 impl Remote for Shelf {
     fn get(&self, path: &str, offset: u64) -> io::Result<(u64, Box<dyn Read + Send>)> {
         let bytes = self.look(|things| things.get(path).cloned().ok_or_else(absent))?;
-        let (size, offset) = (bytes.len(), usize::try_from(offset).unwrap());
+        let (size, offset) =
+            (bytes.len(), usize::try_from(offset).expect("no thing here is that long"));
         if offset > size {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
