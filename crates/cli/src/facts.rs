@@ -202,7 +202,7 @@ mod tests {
             |of: &str| plan(of).tasks[1].servers.expect("it has servers").resources.memory;
         // Weights and two slots as they are, as numbers and bytes on their way to each of three workers,
         // and from one of them.
-        let (process, weights) = (8 << 20, 79_510 * 4);
+        let (process, weights) = (14 << 20, 79_510 * 4);
         assert_eq!((servers("mode: async") - process) / weights, 3 + 2 * (3 * 3 + 3));
         // Held twice more, and a gradient of each; only weights go to all.
         assert_eq!((servers("mode: sync") - process) / weights, 3 + 2 * 3 + 3 + 2 * (3 + 3));

@@ -10,7 +10,7 @@ use crate::settings::turns;
 use crate::{Error, Settings};
 
 /// What a process needs before it has done anything: the program itself, its stacks, its files.
-const PROCESS: u64 = 8 << 20;
+const PROCESS: u64 = 14 << 20;
 
 /// What preparing a dataset needs: all its samples. Shards are written from where they lie.
 pub fn prepare_bytes(facts: &Facts) -> u64 {

@@ -44,7 +44,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     }
     let lost = lost(&read_events(&run.events())?);
     if !lost.is_empty() {
-        output::print(&format!("{} processes were lost, and others went on:", lost.len()));
+        output::print(&format!("lost, while others went on: {}", lost.len()));
         lost.iter().rev().take(LAST).rev().for_each(|line| output::print(&format!("  {line}")));
     }
     Ok(())
