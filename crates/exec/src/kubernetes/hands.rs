@@ -8,6 +8,7 @@ use std::time::Duration;
 use kube::api::{DeleteParams, Patch, PatchParams, Preconditions, PropagationPolicy};
 use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -33,13 +34,19 @@ impl Hands {
     pub(crate) async fn work(self, mut wishes: UnboundedReceiver<Wish>) {
         let hands = Arc::new(self);
         let mut under_way = JoinSet::new();
+        // How many pods each Job is to have. What is tried again asks for what is wanted by then.
+        let mut sizes: BTreeMap<String, watch::Sender<u32>> = BTreeMap::new();
         while let Some(wish) = wishes.recv().await {
-            let mut pools: BTreeMap<String, (Pool, u32)> = BTreeMap::new();
+            let mut pools: BTreeMap<String, Pool> = BTreeMap::new();
             let mut next = Some(wish);
             // Those that are made together are made at once.
             while let Some(wish) = next {
                 match wish {
-                    Wish::Grow(pool, count) => drop(pools.insert(pool.name.clone(), (pool, count))),
+                    Wish::Grow(pool, count) => {
+                        let size = sizes.entry(pool.name.clone()).or_default();
+                        size.send_modify(|size| *size = count.max(*size));
+                        pools.insert(pool.name.clone(), pool);
+                    }
                     Wish::Delete { pod, uid } => {
                         let hands = hands.clone();
                         under_way.spawn(async move { hands.delete_pod(&pod, &uid).await });
@@ -51,27 +58,33 @@ impl Hands {
                 }
                 next = wishes.try_recv().ok();
             }
-            for (pool, count) in pools.into_values() {
-                let hands = hands.clone();
-                under_way.spawn(async move { hands.grow(&pool, count).await });
+            for (name, pool) in pools {
+                let (hands, size) = (hands.clone(), sizes.entry(name).or_default().subscribe());
+                under_way.spawn(async move { hands.grow(&pool, &size).await });
             }
             while under_way.try_join_next().is_some() {}
         }
         while under_way.join_next().await.is_some() {}
     }
 
-    async fn grow(&self, pool: &Pool, count: u32) {
+    async fn grow(&self, pool: &Pool, size: &watch::Receiver<u32>) {
         let outline = self.site.outline();
-        let (job, service) = (pool_job(&outline, pool, count), pool_service(&outline, pool));
-        self.until_done(&pool.name, async || {
-            unless_there(self.api.create(&service).await)?;
-            if unless_there(self.api.create(&job).await)? {
-                return Ok(());
-            }
-            let size = json!({ "spec": { "completions": count, "parallelism": count } });
-            self.patch(&pool.name, &size).await
-        })
-        .await;
+        let service = pool_service(&outline, pool);
+        let mut done = 0;
+        // Another may be asking for more at the same time, and be heard first.
+        while done < *size.borrow() {
+            let count = *size.borrow();
+            self.until_done(&pool.name, async || {
+                unless_there(self.api.create(&service).await)?;
+                if !unless_there(self.api.create(&pool_job(&outline, pool, count)).await)? {
+                    let size = json!({ "spec": { "completions": count, "parallelism": count } });
+                    patch_job(&self.api, &pool.name, &size).await?;
+                }
+                Ok(())
+            })
+            .await;
+            done = count;
+        }
     }
 
     async fn delete_pod(&self, pod: &str, uid: &str) {
@@ -91,10 +104,6 @@ impl Hands {
 
     async fn delete_job(&self, job: &str) {
         self.until_done(job, async || delete_job(&self.api, job).await).await;
-    }
-
-    async fn patch(&self, job: &str, change: &serde_json::Value) -> Result<(), ClusterError> {
-        patch_job(&self.api, job, change).await
     }
 
     /// Does something until it is done. What the cluster refuses is told, and tried again all the same:
