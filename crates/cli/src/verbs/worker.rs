@@ -109,11 +109,14 @@ pub(crate) fn serve(worker: Worker<'_>) -> Result<(), Failure> {
         .build()
         .context("cannot start a thread")?;
     // Removed with all that is in it when this process ends.
-    let made = tempfile::tempdir().context("cannot make a folder for files")?;
+    let mut made = None;
     let folder = match (worker.scratch, worker.process) {
         (Some(scratch), _) => RunFolder::Elsewhere(scratch.to_owned()),
         (None, Some(_)) => RunFolder::Here,
-        (None, None) => RunFolder::HereOr(made.path().to_owned()),
+        (None, None) => {
+            let folder = tempfile::tempdir().context("cannot make a folder for files")?;
+            RunFolder::HereOr(made.insert(folder).path().to_owned())
+        }
     };
     // In a pod every process has the same number; when it began tells it from the one before it.
     let pid = match worker.place {
