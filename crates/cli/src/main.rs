@@ -55,6 +55,7 @@ enum Verb {
     Bench(verbs::bench::Args),
     Compare(verbs::compare::Args),
     Render(verbs::render::Args),
+    Doctor(verbs::doctor::Args),
     #[command(hide = true)]
     Drive(verbs::drive::Args),
     #[command(hide = true)]
@@ -63,6 +64,8 @@ enum Verb {
     Unpack(verbs::pod::Unpack),
     #[command(hide = true)]
     Rest(verbs::pod::Rest),
+    #[command(hide = true)]
+    Probe(verbs::pod::Probe),
     Join(verbs::join::Args),
     Worker(verbs::worker::Args),
     Completions(verbs::completions::Args),
@@ -108,6 +111,8 @@ fn act(verb: &Verb, env: &Env) -> Result<(), Failure> {
         Verb::Pack(args) => verbs::pod::pack(args),
         Verb::Unpack(args) => verbs::pod::unpack(args),
         Verb::Rest(args) => verbs::pod::rest(args),
+        Verb::Probe(args) => verbs::pod::probe(args),
+        Verb::Doctor(args) => verbs::doctor::act(args, env),
         Verb::Join(args) => verbs::join::act(args, env),
         Verb::Worker(args) => verbs::worker::act(args, env),
     }

@@ -4,7 +4,7 @@ mod yard;
 
 use yard::{SMALL, Yard};
 
-const VERBS: [&str; 24] = [
+const VERBS: [&str; 25] = [
     "run",
     "plan",
     "init",
@@ -17,6 +17,7 @@ const VERBS: [&str; 24] = [
     "get",
     "rm",
     "render",
+    "doctor",
     "split",
     "copy",
     "train",

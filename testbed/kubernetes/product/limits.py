@@ -20,6 +20,7 @@ def checks(yard: Yard) -> list[Check]:
         "an image that nobody has is named": no_image,
         "a quota that is exceeded is named, and the others go on without": quota,
         "a worker that needs more than its limit is named": no_memory,
+        "doctor says what is missing before anything is begun": examined,
     }
     return [Check(name, lambda prove=prove: prove(yard)) for name, prove in proofs.items()]
 
@@ -43,7 +44,8 @@ def no_image(yard: Yard) -> None:
 
 def quota(yard: Yard) -> None:
     kube = Kube()
-    hard = {"spec": {"hard": {"pods": str(len(kube.get("pods")["items"]) + 3)}}}
+    others = [pod for pod in kube.get("pods")["items"] if pod["status"]["phase"] in ("Pending", "Running")]
+    hard = {"spec": {"hard": {"pods": str(len(others) + 3)}}}
     kube.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}, **hard})
     try:
         file = yard.file("few", SMALL + "    storage: none\n")
@@ -62,3 +64,14 @@ def no_memory(yard: Yard) -> None:
         run.finish(1)
         lost = run.events("process_lost") + run.events("run_failed")
         assert any("more than its limit of 6Mi" in event["reason"] for event in lost), run.told()[-800:]
+
+
+def examined(yard: Yard) -> None:
+    file = yard.file("examined", SMALL + "    storage: pvc\n")
+    place = ["--on", "kubernetes", "--namespace", STRICT, "--image", yard.image]
+    told = yard.ask("doctor", file, *place)
+    assert "wrong" not in told and "kubernetes.default is 10." in told, told
+    told = yard.ask("doctor", file, *place, user="alice", code=1)
+    assert "create roles" in told and "on.kubernetes.service_account" in told, told
+    told = yard.ask("doctor", file, *place[:-1], "localhost/nobody:1", code=1)
+    assert "cannot get the image localhost/nobody:1" in told, told

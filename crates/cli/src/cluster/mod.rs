@@ -11,7 +11,7 @@ use exec::kubernetes::{Api, connect};
 use crate::failure::{Failure, OrUsage};
 
 pub(crate) use look::{forward, get, list, remove, stop, why};
-pub(crate) use run::{render, run};
+pub(crate) use run::{examine, render, run};
 
 /// Where runs take place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

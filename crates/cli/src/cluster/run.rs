@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use exec::kubernetes::{
-    Api, Before, Ended, Heard, Request, Volume, before, follow, resume, submit, volume,
+    Api, Before, Ended, Finding, Heard, Request, Volume, before, follow, resume, submit, volume,
 };
 use plan::{Plan, Role};
 use serde::Deserialize;
@@ -91,6 +91,23 @@ pub(crate) fn run(
             Volume::None => super::look::fetch(&api, &run, Part::Model, Path::new(&run)).await,
             _ => Ok(()),
         }
+    })
+}
+
+/// Looks at whether a file could be run on a cluster.
+pub(crate) fn examine(
+    place: &Place,
+    (mut spec, image): (RunSpec, Option<&str>),
+    env: &Env,
+) -> Result<Vec<Finding>, Failure> {
+    let (plan, _) = facts::plan(&spec, env)?;
+    let of = |task: &plan::Task| task.processes + task.servers.map_or(0, |it| it.processes);
+    let workers = plan.tasks.iter().filter(|task| matches!(task.role, Role::Worker { .. }));
+    let pods = 1 + workers.map(of).max().unwrap_or(0);
+    let (request, _) = request(&mut spec, image, env)?;
+    block_on(async {
+        let api = place.api().await?;
+        Ok(exec::kubernetes::examine(&api, &request, pods).await?)
     })
 }
 

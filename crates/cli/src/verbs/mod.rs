@@ -5,6 +5,7 @@ pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod copy;
+pub(crate) mod doctor;
 pub(crate) mod drive;
 pub(crate) mod evaluate;
 pub(crate) mod get;

@@ -1,5 +1,6 @@
 //! What the program does for `--on kubernetes` inside pods. People do not call these.
 
+use std::net::ToSocketAddrs as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -33,6 +34,22 @@ pub(crate) struct Unpack {
 /// Stay for a while and do nothing
 #[derive(clap::Args)]
 pub(crate) struct Rest {}
+
+/// Look a name up
+#[derive(clap::Args)]
+pub(crate) struct Probe {
+    /// The name
+    name: String,
+}
+
+pub(crate) fn probe(args: &Probe) -> Result<(), Failure> {
+    let name = &args.name;
+    let found = (name.as_str(), 443).to_socket_addrs();
+    let found = found.with_context(|| format!("the name {name} is not known in pods"))?;
+    let addresses: Vec<String> = found.map(|address| address.ip().to_string()).collect();
+    output::print(&format!("{name} is {}", addresses.join(", ")));
+    Ok(())
+}
 
 pub(crate) fn pack(args: &Pack) -> Result<(), Failure> {
     let files = pack::files(&args.path)?;

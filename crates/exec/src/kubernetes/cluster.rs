@@ -9,7 +9,7 @@ use kube::api::ListParams;
 use plan::{Role, Task};
 use store::RunDir;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::api::{Api, ClusterError};
@@ -65,6 +65,7 @@ pub struct Cluster {
     closed: BTreeSet<String>,
     /// Pods whose logs are written down.
     followed: BTreeSet<String>,
+    logs: JoinSet<()>,
     wishes: UnboundedSender<Wish>,
     news: UnboundedReceiver<News>,
     hands: JoinHandle<()>,
@@ -90,12 +91,12 @@ impl Cluster {
         let seats = Seats::new(&site.run, &site.given, jobs);
         let hands = Hands { api: api.clone(), site, tell };
         let hands = tokio::spawn(hands.work(wished));
-        let (closed, followed) = (BTreeSet::new(), BTreeSet::new());
-        Ok(Cluster { api, local, run, seats, found, closed, followed, wishes, news, hands })
+        let (closed, followed, logs) = (BTreeSet::new(), BTreeSet::new(), JoinSet::new());
+        Ok(Cluster { api, local, run, seats, found, closed, followed, logs, wishes, news, hands })
     }
 
     /// Sees to it that nothing of the run is left that would go on: pods that are about to end are waited
-    /// for, and Jobs whose pods did not all end well are deleted.
+    /// for, and their logs; and Jobs whose pods did not all end well are deleted.
     pub async fn settle(mut self) {
         let _ = timeout(LEAVING, async {
             while !self.seats.unfinished(&self.closed).is_empty() {
@@ -104,6 +105,7 @@ impl Cluster {
             }
         })
         .await;
+        let _ = timeout(LEAVING, async { while self.logs.join_next().await.is_some() {} }).await;
         for job in self.seats.unfinished(&self.closed) {
             self.wish(Wish::DeleteJob(job));
         }
@@ -132,7 +134,7 @@ impl Cluster {
         let Some((process, task)) = self.seats.see(sight) else { return };
         if begun && self.followed.insert(pod.clone()) {
             let path = self.run.log(&task, process as usize);
-            tokio::spawn(log::follow(self.api.clone(), pod, path));
+            self.logs.spawn(log::follow(self.api.clone(), pod, path));
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod api;
 mod cluster;
+mod doctor;
 mod follow;
 mod hands;
 mod herald;
@@ -21,6 +22,7 @@ mod watch;
 
 pub use api::{Api, ClusterError, connect, in_cluster};
 pub use cluster::{Cluster, Site, address, give_up};
+pub use doctor::{Finding, examine};
 pub use follow::{Ended, Heard, follow};
 pub use herald::Herald;
 pub use objects::{INPUTS_FOLDER, RUNS_FOLDER};

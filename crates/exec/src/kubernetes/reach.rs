@@ -152,18 +152,35 @@ fn exit_code(status: Option<&Status>) -> Option<i32> {
 
 /// Waits until a pod runs.
 pub async fn until_running(api: &Api, pod: &str) -> Result<(), ClusterError> {
+    match until(api, pod, |state| *state != PodState::Waiting(None)).await? {
+        PodState::Ended(how) => Err(ClusterError::Wrong(format!("the pod {pod} {how}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Waits until a pod has ended: how.
+pub(super) async fn until_ended(api: &Api, pod: &str) -> Result<String, ClusterError> {
+    match until(api, pod, |state| matches!(state, PodState::Ended(_))).await? {
+        PodState::Ended(how) => Ok(how),
+        _ => Ok(String::new()),
+    }
+}
+
+/// Waits until a pod is in some state, unless it cannot begin.
+async fn until(
+    api: &Api,
+    pod: &str,
+    wanted: impl Fn(&PodState) -> bool,
+) -> Result<PodState, ClusterError> {
     let config = Config::default().fields(&format!("metadata.name={pod}"));
     let mut pods = std::pin::pin!(watcher(api.pods(), config).default_backoff().touched_objects());
     while let Some(found) = pods.next().await {
         match found.as_ref().map(pod_state) {
-            Ok(PodState::Running) => return Ok(()),
-            Ok(PodState::Ended(how)) => {
-                return Err(ClusterError::Wrong(format!("the pod {pod} {how}")));
-            }
             Ok(PodState::Waiting(Some(why))) => {
                 return Err(ClusterError::Wrong(format!("the pod {pod} cannot begin: {why}")));
             }
-            Ok(PodState::Waiting(None)) | Err(_) => {}
+            Ok(state) if wanted(&state) => return Ok(state),
+            Ok(_) | Err(_) => {}
         }
     }
     Err(ClusterError::Wrong(format!("the pod {pod} is gone")))

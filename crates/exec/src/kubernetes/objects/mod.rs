@@ -18,7 +18,8 @@ pub use access::{POLICY, network_policy, role, role_binding, service_account};
 pub use keep::claim;
 pub use pool::{Pool, pool_job, pool_service};
 pub use run::{
-    INPUTS_FOLDER, RUNS_FOLDER, config_map, driver_job, driver_service_object, reader_pod, secret,
+    INPUTS_FOLDER, RUNS_FOLDER, config_map, driver_job, driver_service_object, probe_pod,
+    reader_pod, secret,
 };
 
 /// What all objects of a run have in common.

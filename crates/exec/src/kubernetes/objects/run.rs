@@ -106,6 +106,20 @@ pub fn reader_pod(outline: &Outline<'_>, claim: &str, name: &str) -> Value {
     json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"] })
 }
 
+/// A pod that tells whether pods of the run could start, and know names.
+pub fn probe_pod(outline: &Outline<'_>) -> Value {
+    let mut pod = driver_pod(outline, None, &["probe", "kubernetes.default"], 0);
+    pod.part = Part::Reader;
+    pod.service_account = None;
+    pod.volumes.clear();
+    let template = pod.template(outline);
+    let name = format!("{}-probe-", outline.run);
+    let labels = template["metadata"]["labels"].clone();
+    let metadata =
+        json!({ "generateName": name, "namespace": outline.namespace, "labels": labels });
+    json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"] })
+}
+
 fn driver_pod<'a>(
     outline: &'a Outline<'_>,
     claim: Option<&str>,
