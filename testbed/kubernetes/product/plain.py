@@ -122,7 +122,9 @@ def rights(yard: Yard) -> None:
 
 
 def stopped(yard: Yard) -> None:
-    file = yard.file("halted", PINNED.replace("epochs: 2", "epochs: 40"))
+    # Held back, so that there is time to stop it however fast the machine is.
+    slow = PINNED.replace("workers: { node", "workers: { limits: { cpu: 100m }, node")
+    file = yard.file("halted", slow.replace("epochs: 2", "epochs: 40"))
     with Run(yard, file) as run:
         run.until_step(300)
         run.ask("stop")

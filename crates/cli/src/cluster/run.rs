@@ -22,7 +22,7 @@ use crate::view::View;
 use crate::{facts, output, report_text};
 
 /// What is asked of a cluster, and what the driver there needs.
-pub(crate) fn request(
+fn request(
     spec: &mut RunSpec,
     image: Option<&str>,
     env: &Env,

@@ -12,7 +12,7 @@ use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{Config, watcher};
 
 use super::api::{Api, ClusterError};
-use super::names::RUN_LABEL;
+use super::names::driver_selector;
 use super::trouble::{PodState, pod_state};
 
 /// Between two tries to reach a cluster.
@@ -74,7 +74,7 @@ async fn driver_begun(
     read: &BTreeSet<String>,
     hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
 ) -> Option<String> {
-    let selector = format!("{RUN_LABEL}={run},app.kubernetes.io/component=driver");
+    let selector = driver_selector(run);
     let pods = watcher(api.pods(), Config::default().labels(&selector)).default_backoff();
     let jobs = Config::default().fields(&format!("metadata.name={run}"));
     let jobs = watcher(api.jobs(), jobs).default_backoff();

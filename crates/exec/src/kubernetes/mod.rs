@@ -26,7 +26,7 @@ pub use doctor::{Finding, examine};
 pub use follow::{Ended, Heard, follow};
 pub use herald::Herald;
 pub use objects::{INPUTS_FOLDER, RUNS_FOLDER};
-pub use reach::{Reach, driver_pod, until_running};
+pub use reach::{Reach, driver_pod};
 pub use runs::{ListedRun, remove, runs, why};
 pub use submit::{Before, Request, Volume, before, newest, resume, submit, volume};
 pub use trouble::{PodState, pod_state};

@@ -80,6 +80,11 @@ pub fn labels(run: &str, part: Option<Part>, task: Option<&str>) -> Value {
     labels
 }
 
+/// What tells the pods of a run's driver from all others.
+pub(crate) fn driver_selector(run: &str) -> String {
+    format!("{RUN_LABEL}={run},app.kubernetes.io/component={}", Part::Driver.name())
+}
+
 /// The name of a run without its number.
 pub fn name_of(run: &str) -> &str {
     run.rsplit_once('-').map_or(run, |(name, _)| name)

@@ -10,7 +10,7 @@ use kube::runtime::watcher::{Config, watcher};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::api::{Api, ClusterError};
-use super::names::RUN_LABEL;
+use super::names::driver_selector;
 use super::objects::{Outline, reader_pod};
 use super::trouble::{PodState, pod_state};
 
@@ -28,7 +28,7 @@ pub struct Reach {
 
 /// The pod of a run's driver, if it runs.
 pub async fn driver_pod(api: &Api, run: &str) -> Result<Option<String>, ClusterError> {
-    let selector = format!("{RUN_LABEL}={run},app.kubernetes.io/component=driver");
+    let selector = driver_selector(run);
     let pods = api.pods().list(&ListParams::default().labels(&selector)).await;
     let pods = pods.map_err(|error| ClusterError::of("list pods", &error))?;
     let runs = |pod: &&Pod| pod_state(pod) == PodState::Running;
@@ -65,7 +65,7 @@ impl Reach {
 
     /// The driver's pod, as soon as it runs.
     pub async fn of_driver(api: &Api, run: &str) -> Result<Reach, ClusterError> {
-        let selector = format!("{RUN_LABEL}={run},app.kubernetes.io/component=driver");
+        let selector = driver_selector(run);
         let pods = watcher(api.pods(), Config::default().labels(&selector)).default_backoff();
         let mut pods = std::pin::pin!(pods.applied_objects());
         while let Some(pod) = pods.next().await {
@@ -151,7 +151,7 @@ fn exit_code(status: Option<&Status>) -> Option<i32> {
 }
 
 /// Waits until a pod runs.
-pub async fn until_running(api: &Api, pod: &str) -> Result<(), ClusterError> {
+async fn until_running(api: &Api, pod: &str) -> Result<(), ClusterError> {
     match until(api, pod, |state| *state != PodState::Waiting(None)).await? {
         PodState::Ended(how) => Err(ClusterError::Wrong(format!("the pod {pod} {how}"))),
         _ => Ok(()),

@@ -6,7 +6,7 @@ use kube::api::{DeleteParams, ListParams};
 use super::api::{Api, ClusterError};
 use super::follow::{Ended, ending};
 use super::hands::delete_job;
-use super::names::{NAME_LABEL, RUN_LABEL};
+use super::names::{NAME_LABEL, RUN_LABEL, driver_selector};
 use super::trouble::{PodState, pod_state};
 
 /// A run on a cluster.
@@ -57,7 +57,7 @@ pub async fn why(api: &Api, run: &str) -> Result<Vec<String>, ClusterError> {
     if ending(&job).is_some() {
         return Ok(reasons);
     }
-    let selector = format!("{RUN_LABEL}={run},app.kubernetes.io/component=driver");
+    let selector = driver_selector(run);
     let pods = api.pods().list(&ListParams::default().labels(&selector)).await.map_err(wrong)?;
     for pod in &pods.items {
         let name = pod.metadata.name.as_deref().unwrap_or_default();
