@@ -61,6 +61,7 @@ pub(crate) fn drive(
         processes,
         clock,
         stop,
+        copied: false,
         surroundings: env.surroundings.clone(),
         show,
     });

@@ -10,25 +10,33 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use collective::{Access, Door, Identity, Secret};
+use collective::{Access, Door, Identity, Net, Secret};
 use store::RunDir;
 use train::Join;
 
-use crate::{Driver, ExecError};
+use crate::ExecError;
 
-/// Opens the door and tells, in `join.json`, where it is.
-pub(crate) async fn open(driver: &Driver<'_>) -> Result<Door, ExecError> {
-    let path = driver.run.join();
+/// Opens the door of a run and tells, in `join.json`, where it is.
+pub(crate) async fn open(
+    run: &RunDir,
+    listen: &str,
+    net: &Arc<dyn Net>,
+    encrypt: bool,
+) -> Result<Door, ExecError> {
+    let path = run.join();
     let before = Join::read(&path).ok();
     let secret = before.as_ref().and_then(|join| Secret::from_hex(&join.secret).ok());
     let secret = secret.unwrap_or_else(Secret::random);
-    let access = match driver.encrypt {
-        true => Access::known(secret.clone(), identity(&driver.run.driver_key())?),
+    let access = match encrypt {
+        true => Access::known(secret.clone(), identity(&run.driver_key())?),
         false => Access::plain(secret.clone()),
     };
     let fingerprint = access.fingerprint().to_owned();
-    let door = open_at(driver, before.as_ref(), access).await.map_err(ExecError::Door)?;
-    let (run, address) = (driver.run.id(), door.address().to_owned());
+    let log = run.log("driver", std::process::id() as usize);
+    let refused: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(move |line| append(&log, line));
+    let door = open_at((listen, before.as_ref()), net, access, refused).await;
+    let door = door.map_err(ExecError::Door)?;
+    let (run, address) = (run.id(), door.address().to_owned());
     Join { run, address, fingerprint, secret: secret.to_hex() }.write(&path)?;
     Ok(door)
 }
@@ -51,16 +59,19 @@ fn identity(path: &Path) -> Result<Identity, ExecError> {
 }
 
 /// Listens where an earlier driver did, if any port will do and that one is free.
-async fn open_at(driver: &Driver<'_>, before: Option<&Join>, access: Access) -> io::Result<Door> {
-    let log = driver.run.log("driver", std::process::id() as usize);
-    let refused: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(move |line| append(&log, line));
-    if let Some(same) = before.and_then(|join| earlier(driver.listen, &join.address)) {
-        let (net, access) = (driver.net.clone(), access.clone());
+async fn open_at(
+    (listen, before): (&str, Option<&Join>),
+    net: &Arc<dyn Net>,
+    access: Access,
+    refused: Arc<dyn Fn(&str) + Send + Sync>,
+) -> io::Result<Door> {
+    if let Some(same) = before.and_then(|join| earlier(listen, &join.address)) {
+        let (net, access) = (net.clone(), access.clone());
         if let Ok(door) = Door::open(net, same, access, refused.clone()).await {
             return Ok(door);
         }
     }
-    Door::open(driver.net.clone(), driver.listen, access, refused).await
+    Door::open(net.clone(), listen, access, refused).await
 }
 
 /// The earlier address, where it is one of those that are asked for.

@@ -54,6 +54,9 @@ pub struct Driver<'a> {
     pub clock: Clock,
     /// How often the user asked to stop: once means in order, twice means now.
     pub stop: &'a AtomicUsize,
+    /// Whether one of the processes is to keep a copy of the run's folder, which is lost with the
+    /// driver's machine.
+    pub copied: bool,
     /// What every process of the run is told beside its task.
     pub surroundings: train::Surroundings,
     /// Who watches. Called for every event.
@@ -75,7 +78,7 @@ pub enum Ending {
 pub async fn drive(driver: Driver<'_>) -> Result<Ending, ExecError> {
     let (log, events) = EventLog::open(&driver.run.events(), driver.clock.clone())?;
     let standing = Standing::of(&events);
-    let door = door::open(&driver).await?;
+    let door = door::open(driver.run, driver.listen, &driver.net, driver.encrypt).await?;
     let address = door.address().to_owned();
     let files = Files::of(driver.run, driver.plan)?;
     let mut inbox = reception::open(door, files);
@@ -93,6 +96,7 @@ pub async fn drive(driver: Driver<'_>) -> Result<Ending, ExecError> {
         next_process,
         stopping: false,
         looked_up,
+        copyist: None,
     };
     let started = Kind::RunStarted {
         run: drive.driver.run.id(),
@@ -131,6 +135,8 @@ pub(crate) struct Drive<'a> {
     stopping: bool,
     /// When the driver last looked up from its messages.
     looked_up: Duration,
+    /// Who keeps a copy of the run's folder.
+    pub(crate) copyist: Option<u32>,
 }
 
 impl Drive<'_> {
@@ -171,6 +177,7 @@ impl Drive<'_> {
             if self.troops.is_empty() {
                 return Ok(());
             }
+            self.have_copy_kept();
             if let Ok(Some(heard)) = timeout(LOOK_UP, inbox.recv()).await {
                 self.hear(heard)?;
             }

@@ -2,7 +2,7 @@
 //! and models, through the driver.
 //!
 //! They have proved the run's secret; all the same they reach only what is theirs. Nobody reads the
-//! run's keys, and nobody but the driver writes events.
+//! run's keys, and nobody but the driver writes events; unless it has lost them, and gets a copy back.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -13,10 +13,11 @@ use collective::{Reader, Writer};
 use plan::{Plan, Role};
 use store::{RunDir, Store};
 use tokio::sync::mpsc::{Receiver, channel};
-use train::files::{Answer, Ask, CHUNK, Failure, FailureKind, MAX_PUT, hear, say};
+use train::files::{
+    Answer, Ask, CHUNK, EVENTS, FILES, FOLDERS, Failure, FailureKind, MAX_PUT, hear, say,
+};
 
-/// What may be read, and written.
-const READ: [&str; 3] = ["data", "checkpoints", "models"];
+/// What may be written. Whatever a copy of the folder has may be read.
 const WRITE: [&str; 2] = ["checkpoints", "models"];
 /// Files of the user's that tasks read: `inputs/<task>/<file>`.
 const INPUTS: &str = "inputs";
@@ -28,6 +29,8 @@ const AHEAD: usize = 4;
 pub(crate) struct Files {
     store: Store,
     inputs: Arc<BTreeMap<String, PathBuf>>,
+    /// Whether the folder is empty, and a copy of it may be brought.
+    lost: bool,
 }
 
 impl Files {
@@ -36,14 +39,21 @@ impl Files {
             Role::Worker { train, .. } => match &train.model {
                 spec::Model::File(path) => {
                     let file = Path::new(path).file_name()?.to_str()?;
-                    Some((format!("{INPUTS}/{}/{file}", task.id), path.into()))
+                    let name = format!("{INPUTS}/{}/{file}", task.id);
+                    // A copy of the folder brought its own.
+                    (!run.path.join(&name).exists()).then(|| (name, path.into()))
                 }
                 _ => None,
             },
             Role::Prepare(_) | Role::Evaluate { .. } => None,
         };
         let inputs = plan.tasks.iter().filter_map(input).collect();
-        Ok(Files { store: run.store()?, inputs: Arc::new(inputs) })
+        Ok(Files { store: run.store()?, inputs: Arc::new(inputs), lost: false })
+    }
+
+    /// A folder that was lost, for whoever has a copy to fill.
+    pub(crate) fn lost(run: &RunDir) -> Result<Files, store::StoreError> {
+        Ok(Files { store: run.store()?, inputs: Arc::default(), lost: true })
     }
 
     /// Answers whatever one process asks, until it hangs up or makes no sense.
@@ -116,13 +126,13 @@ impl Files {
             file.seek(io::SeekFrom::Start(offset)).map_err(|error| other(&error))?;
             return Ok((size, Box::new(file)));
         }
-        allowed(path, &READ)?;
+        self.allowed(path, false)?;
         let reader = self.store.reader(path, offset)?;
         Ok((reader.size().unwrap_or(0), Box::new(reader)))
     }
 
     fn put(&self, path: &str, bytes: Vec<u8>, new: bool) -> Result<Answer, Failure> {
-        allowed(path, &WRITE)?;
+        self.allowed(path, true)?;
         match new {
             true => self.store.put_new(path, bytes)?,
             false => self.store.put(path, bytes)?,
@@ -131,20 +141,37 @@ impl Files {
     }
 
     fn list(&self, path: &str) -> Result<Answer, Failure> {
-        allowed(path, &READ)?;
+        self.allowed(path, false)?;
         let entries = self.store.list(path)?;
-        Ok(Answer::Listed(entries.into_iter().map(|entry| (entry.path, entry.size)).collect()))
+        let mut files: Vec<_> = entries.into_iter().map(|entry| (entry.path, entry.size)).collect();
+        if path == INPUTS {
+            let size = |path: &PathBuf| Some(path.metadata().ok()?.len());
+            files.extend(
+                self.inputs.iter().filter_map(|(name, at)| Some((name.clone(), size(at)?))),
+            );
+        }
+        Ok(Answer::Listed(files))
     }
 
     fn delete(&self, path: &str) -> Result<Answer, Failure> {
-        allowed(path, &WRITE)?;
+        self.allowed(path, true)?;
         self.store.delete(path)?;
         Ok(Answer::Done)
     }
 
     fn size(&self, path: &str) -> Result<Answer, Failure> {
-        allowed(path, &READ)?;
+        self.allowed(path, false)?;
         Ok(Answer::Size(self.store.size(path)?))
+    }
+
+    fn allowed(&self, path: &str, writing: bool) -> Result<(), Failure> {
+        let top = &path.split('/').next().unwrap_or_default();
+        let copied = FOLDERS.contains(top) || FILES.contains(top) || *top == EVENTS;
+        if WRITE.contains(top) || (copied && (!writing || self.lost)) {
+            return Ok(());
+        }
+        let problem = format!("{path} is not for processes of a run to use");
+        Err(Failure { kind: FailureKind::Denied, problem })
     }
 }
 
@@ -186,15 +213,6 @@ async fn receive(reader: &mut Reader, size: u64) -> io::Result<Vec<u8>> {
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes)
-}
-
-fn allowed(path: &str, folders: &[&str]) -> Result<(), Failure> {
-    let folder = path.split('/').next().unwrap_or_default();
-    if folders.contains(&folder) {
-        return Ok(());
-    }
-    let problem = format!("{path} is not for processes of a run to use");
-    Err(Failure { kind: FailureKind::Denied, problem })
 }
 
 fn other(error: &dyn std::fmt::Display) -> Failure {
@@ -239,9 +257,7 @@ mod tests {
     fn what_is_not_theirs_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let files = files(folder.path());
-        let secrets =
-            ["join.json", "events.jsonl", "data/../join.json", "/etc/passwd", "", "inputs/a/b"];
-        for path in secrets {
+        for path in ["join.json", "driver.key", "logs/a", "data/../join.json", "/etc/passwd", ""] {
             let read = files.open(path, 0).err().map(|failure| failure.kind);
             assert_eq!(read, Some(FailureKind::Denied), "{path}");
             assert_eq!(files.size(path).unwrap_err().kind, FailureKind::Denied, "{path}");
@@ -249,8 +265,22 @@ mod tests {
             let put = files.put(path, vec![], false).unwrap_err();
             assert_eq!(put.kind, FailureKind::Denied, "{path}");
         }
-        assert_eq!(files.put("data/a/1", vec![], false).unwrap_err().kind, FailureKind::Denied);
-        assert_eq!(files.delete("data/a/1").unwrap_err().kind, FailureKind::Denied);
+        for path in ["data/a/1", "events.jsonl", "spec.yaml", "inputs/a/b"] {
+            assert_eq!(files.put(path, vec![], false).unwrap_err().kind, FailureKind::Denied);
+            assert_eq!(files.delete(path).unwrap_err().kind, FailureKind::Denied);
+        }
         assert!(files.list("").is_err());
+    }
+
+    #[test]
+    fn a_folder_that_was_lost_may_be_filled() {
+        let folder = tempfile::tempdir().unwrap();
+        let lost = Files::lost(&RunDir::at(folder.path())).unwrap();
+        for path in ["data/a/1", "events.jsonl", "spec.yaml", "inputs/a/b", "models/a/x"] {
+            assert_eq!(lost.put(path, b"abc".into(), false).unwrap(), Answer::Done);
+        }
+        for path in ["join.json", "driver.key", "logs/a", "../a"] {
+            assert_eq!(lost.put(path, vec![], false).unwrap_err().kind, FailureKind::Denied);
+        }
     }
 }

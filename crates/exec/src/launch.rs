@@ -31,6 +31,11 @@ pub trait Launcher {
         vec![]
     }
 
+    /// Whether a process is on the driver's own machine.
+    fn is_near(&self, _process: u32) -> bool {
+        false
+    }
+
     /// A task has ended: whatever was made for it is no longer needed.
     fn close(&mut self, _task: &str) {}
 }

@@ -5,6 +5,7 @@
 //! to be done about a group in [`train::membership`]. How processes are started is a [`Launcher`]'s
 //! part: [`Local`] is that of this machine.
 
+mod copy;
 mod door;
 mod drive;
 mod error;
@@ -18,6 +19,7 @@ mod reception;
 mod schedule;
 mod troop;
 
+pub use copy::restore;
 pub use drive::{Driver, Ending, drive};
 pub use error::ExecError;
 pub use launch::{Launcher, Started};

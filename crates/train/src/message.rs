@@ -70,6 +70,8 @@ pub enum ToProcess {
     },
     /// Leave.
     Leave,
+    /// Keep a copy of the run's folder for the next driver, from now on.
+    KeepCopy,
     /// Events up to this number are written down.
     Heard {
         /// The number.

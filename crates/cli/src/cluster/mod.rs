@@ -3,6 +3,7 @@
 mod inputs;
 mod look;
 mod pipe;
+pub(crate) mod planned;
 mod run;
 
 use clap::{Args, ValueEnum};

@@ -161,7 +161,7 @@ async fn watch(api: &Api, run: &str, place: &Place, json: bool, env: &Env) -> Re
         place.flags()
     ))?;
     let mut view = View::new(json, env);
-    let (mut report, mut next) = (None, 0);
+    let (mut report, mut next, mut newest) = (None, 0, 0);
     let ended = follow(api, run, &mut |heard| {
         match heard {
             Heard::Waits(why) => output::talk(&format!("the driver waits: {why}")),
@@ -170,8 +170,9 @@ async fn watch(api: &Api, run: &str, place: &Place, json: bool, env: &Env) -> Re
                     report = Some(found);
                     return ControlFlow::Break(());
                 }
-                Ok(Printed::Event(event)) if event.seq >= next => {
-                    next = event.seq + 1;
+                // One that has lost the last events of its predecessor counts from fewer.
+                Ok(Printed::Event(event)) if event.seq >= next || event.ms > newest => {
+                    (next, newest) = (event.seq + 1, event.ms);
                     view.show(&event);
                 }
                 // Told before, by an earlier driver.

@@ -7,24 +7,21 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use collective::Sockets;
-use exec::kubernetes::{Api, Cluster, Herald, INPUTS_FOLDER, Site, give_up, in_cluster};
+use exec::kubernetes::{Api, Cluster, Herald, Site, give_up, in_cluster};
 use exec::{Driver, Ending, Limits, Local};
-use plan::{Plan, Role};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
-use spec::{Kubernetes, RunSpec};
 use store::{Lock, Owner, RunDir};
 use train::{Clock, Event, Join, read_events};
 
+use crate::cluster::planned::{await_inputs, planned};
 use crate::env::{Env, Post};
 use crate::failure::{Failure, OrUsage};
-use crate::{driver, facts, output, run_file};
+use crate::{driver, find, output, run_file};
 
 /// How long pods may take to come: the cluster says what they wait for, and that is told.
 const ARRIVAL: Duration = Duration::from_secs(365 * 24 * 3600);
-/// How long the user's files may take to come.
-const SENDING: Duration = Duration::from_secs(3600);
 /// How long workers may take to find the next driver.
 const REUNION: Duration = Duration::from_secs(30);
 
@@ -86,22 +83,15 @@ async fn drive(
     std::fs::create_dir_all(&run.path)
         .with_context(|| format!("cannot make {}", run.path.display()))?;
     let mut spec = run_file::carried(&args.file)?;
-    await_inputs(&mut spec).await.or_usage()?;
     if !driver::is_of(&run, &spec) {
         let shown = run.path.display();
         return Err(anyhow!("{shown} is there already, and of another run file; remove it"))
             .or_usage();
     }
-    let given = spec.on.kubernetes.clone().unwrap_or_default();
-    let plan = planned(&spec, &given, env)?;
     let owner = Owner::this_process(Clock::system().unix_ms());
     let lock = Lock::acquire(&run, &owner, driver::DYING, std::thread::sleep)?;
-    driver::write_down(&run, &spec, &plan)?;
     share_secret(&args.join, &run)?;
-    let print = |event: &Event| {
-        output::print(&serde_json::to_string(event).expect("an event is plain data"));
-    };
-    read_events(&run.events())?.iter().for_each(print);
+    let given = spec.on.kubernetes.clone().unwrap_or_default();
     let site = Site {
         run: args.run.clone(),
         namespace: post.namespace.clone(),
@@ -110,12 +100,25 @@ async fn drive(
         owner: post.job_uid.clone(),
     };
     let herald = Herald::new(api, &site);
+    let local = Local::new("/proc/self/exe".into(), vec!["worker".into()], run.clone());
+    let mut launcher = Cluster::open(api.clone(), site, local, run.clone()).await?;
+    let lost = !run.events().exists() && launcher.found_pods();
+    let plan = match lost && get_back(&run, &args.listen).await? {
+        true => find::plan(&run)?,
+        false => {
+            await_inputs(&mut spec).await.or_usage()?;
+            planned(&spec, env)?
+        }
+    };
+    driver::write_down(&run, &spec, &plan)?;
+    let print = |event: &Event| {
+        output::print(&serde_json::to_string(event).expect("an event is plain data"));
+    };
     let mut show = |event: &Event| {
         print(event);
         herald.tell(event);
     };
-    let local = Local::new("/proc/self/exe".into(), vec!["worker".into()], run.clone());
-    let mut launcher = Cluster::open(api.clone(), site, local, run.clone()).await?;
+    read_events(&run.events())?.iter().for_each(print);
     let patience = train::membership::Limits {
         arrival: ARRIVAL,
         reunion: REUNION,
@@ -134,6 +137,8 @@ async fn drive(
         processes: None,
         clock: Clock::system(),
         stop,
+        // It stays after the end because its folder goes with it.
+        copied: args.linger > 0,
         surroundings: env.surroundings.clone(),
         show: &mut show,
     })
@@ -146,45 +151,15 @@ async fn drive(
     Ok(ending?)
 }
 
-/// Waits for the user's files that the run reads: whoever began it is sending them.
-async fn await_inputs(spec: &mut RunSpec) -> anyhow::Result<()> {
-    for path in run_file::paths(spec) {
-        let path = Path::new(path);
-        let awaited = path.starts_with(INPUTS_FOLDER) && !path.exists();
-        if awaited {
-            output::talk(&format!("waiting for {} to be sent", path.display()));
-        }
-        let since = Clock::system();
-        while awaited && !path.exists() {
-            anyhow::ensure!(since.elapsed() < SENDING, "nobody has sent {}", path.display());
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    }
-    Ok(())
-}
-
-/// The plan of a run whose workers have pods of their own.
-fn planned(spec: &RunSpec, given: &Kubernetes, env: &Env) -> Result<Plan, Failure> {
-    let (mut plan, _) = facts::plan(spec, env)?;
-    for task in &mut plan.tasks {
-        if let Role::Worker { train, .. } = &task.role {
-            task.resources.threads = train.threads.unwrap_or_else(|| cores(&given.workers));
-        }
-    }
-    let beside = plan.tasks.iter().filter(|task| !matches!(task.role, Role::Worker { .. }));
-    let beside = Plan { tasks: beside.cloned().collect(), ..plan.clone() };
-    facts::check_memory(&beside, env)?;
-    Ok(plan)
-}
-
-/// How many threads make use of what pods are given.
-fn cores(pods: &spec::Pods) -> usize {
-    let given = pods.limits.get("cpu").or(pods.requests.get("cpu"));
-    let cores = given.and_then(|cpu| match cpu.strip_suffix('m') {
-        Some(thousandths) => thousandths.parse::<f64>().ok().map(|it| it / 1000.0),
-        None => cpu.parse().ok(),
+/// Gets back the folder that an earlier driver had, from the process that kept a copy of it.
+async fn get_back(run: &RunDir, listen: &str) -> Result<bool, Failure> {
+    output::talk("an earlier driver's folder is gone; waiting for the process that has a copy");
+    let back = exec::restore(run, listen, Arc::new(Sockets), REUNION).await?;
+    output::talk(match back {
+        true => "the folder is back; the run goes on",
+        false => "no process has a copy; the run begins anew",
     });
-    cores.map_or(1, |cores: f64| cores.ceil().clamp(1.0, 1024.0) as usize)
+    Ok(back)
 }
 
 /// Has the driver listen with the secret that the run's pods have.
@@ -211,21 +186,4 @@ fn heed_signals() -> Result<Arc<AtomicUsize>, Failure> {
         }
     });
     Ok(count)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_part_of_a_core_is_one_thread() {
-        let pods = |cpu: &str| spec::Pods {
-            limits: [("cpu".to_owned(), cpu.to_owned())].into(),
-            ..spec::Pods::default()
-        };
-        assert_eq!(cores(&spec::Pods::default()), 1);
-        assert_eq!(cores(&pods("200m")), 1);
-        assert_eq!(cores(&pods("1500m")), 2);
-        assert_eq!(cores(&pods("4")), 4);
-    }
 }

@@ -59,6 +59,8 @@ pub struct Cluster {
     local: Local,
     run: RunDir,
     seats: Seats,
+    /// The driver's node.
+    node: Option<String>,
     /// Pods that were there when this driver began.
     found: Vec<Sight>,
     /// Tasks that have ended, and whose pods may still be about to.
@@ -84,6 +86,7 @@ impl Cluster {
             api.pods().list(&ListParams::default().labels(&watch::selector(&site.run))).await;
         let pods = pods.map_err(|error| ClusterError::of("list pods", &error))?;
         let found = pods.items.iter().filter_map(watch::sight).collect();
+        let node = own_node(&api, &site.run).await?;
         let (tell, news) = unbounded_channel();
         let (wishes, wished) = unbounded_channel();
         tokio::spawn(watch::pods(api.clone(), site.run.clone(), tell.clone()));
@@ -92,7 +95,25 @@ impl Cluster {
         let hands = Hands { api: api.clone(), site, tell };
         let hands = tokio::spawn(hands.work(wished));
         let (closed, followed, logs) = (BTreeSet::new(), BTreeSet::new(), JoinSet::new());
-        Ok(Cluster { api, local, run, seats, found, closed, followed, logs, wishes, news, hands })
+        Ok(Cluster {
+            api,
+            local,
+            run,
+            seats,
+            node,
+            found,
+            closed,
+            followed,
+            logs,
+            wishes,
+            news,
+            hands,
+        })
+    }
+
+    /// Whether pods of an earlier driver are there.
+    pub fn found_pods(&self) -> bool {
+        self.found.iter().any(|sight| !matches!(sight.state, PodState::Ended(_)))
     }
 
     /// Sees to it that nothing of the run is left that would go on: pods that are about to end are waited
@@ -186,9 +207,21 @@ impl Launcher for Cluster {
         std::mem::take(&mut self.seats.delayed)
     }
 
+    fn is_near(&self, process: u32) -> bool {
+        self.node.is_some() && self.seats.node(process) == self.node.as_deref()
+    }
+
     fn close(&mut self, task: &str) {
         self.closed.insert(task.to_owned());
     }
+}
+
+/// The node of the driver's newest pod.
+async fn own_node(api: &Api, run: &str) -> Result<Option<String>, ClusterError> {
+    let own = ListParams::default().labels(&names::driver_selector(run));
+    let pods = api.pods().list(&own).await.map_err(|e| ClusterError::of("list pods", &e))?.items;
+    let newest = pods.into_iter().max_by_key(|pod| pod.metadata.creation_timestamp.clone());
+    Ok(newest.and_then(|pod| pod.spec?.node_name))
 }
 
 /// The Jobs of workers that are there already, and how many pods each has had. Those that have ended, or

@@ -35,6 +35,8 @@ pub(crate) struct Sight {
     /// The pod's own name and id, under which it is deleted.
     pub(crate) pod: String,
     pub(crate) uid: String,
+    /// Its node, once it has one.
+    pub(crate) node: Option<String>,
     pub(crate) state: PodState,
 }
 
@@ -56,6 +58,7 @@ struct Seat {
     task: String,
     /// Its pod's name and id, once it is there.
     pod: Option<(String, String)>,
+    node: Option<String>,
     /// What it waits for, as it was last told.
     waits: Option<String>,
 }
@@ -102,7 +105,7 @@ impl Seats {
 
     /// Takes note of a process that was there before.
     pub(crate) fn sit(&mut self, task: &plan::Task, process: u32, place: Place) {
-        let seat = Seat { place, task: task.id.clone(), pod: None, waits: None };
+        let seat = Seat { place, task: task.id.clone(), pod: None, node: None, waits: None };
         self.seats.insert(process, seat);
     }
 
@@ -128,6 +131,11 @@ impl Seats {
     pub(crate) fn at(&self, place: &str) -> Option<u32> {
         let sits = |(_, seat): &(&u32, &Seat)| seat.place.name() == place;
         self.seats.iter().find(sits).map(|(&process, _)| process)
+    }
+
+    /// The node of a process.
+    pub(crate) fn node(&self, process: u32) -> Option<&str> {
+        self.seats.get(&process)?.node.as_deref()
     }
 
     /// Gives a process up, if it is one of ours. Whoever calls from its place from now on is told to
@@ -159,7 +167,7 @@ impl Seats {
         };
         let (&process, seat) = self.seats.iter_mut().find(sits)?;
         let task = seat.task.clone();
-        seat.pod = Some((sight.pod, sight.uid));
+        (seat.pod, seat.node) = (Some((sight.pod, sight.uid)), sight.node);
         match sight.state {
             PodState::Ended(how) => {
                 self.seats.remove(&process);

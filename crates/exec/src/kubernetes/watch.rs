@@ -115,6 +115,7 @@ pub(crate) fn sight(pod: &Pod) -> Option<Sight> {
         place: Place { job, index },
         pod: pod.metadata.name.clone()?,
         uid: pod.metadata.uid.clone()?,
+        node: pod.spec.as_ref().and_then(|spec| spec.node_name.clone()),
         state: pod_state(pod),
     })
 }

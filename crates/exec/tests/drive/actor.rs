@@ -115,7 +115,7 @@ impl Actor {
             tokio::select! {
                 biased;
                 words = self.hear() => match words {
-                    Some(ToProcess::Heard { .. }) => {}
+                    Some(ToProcess::Heard { .. } | ToProcess::KeepCopy) => {}
                     words => return words,
                 },
                 _ = beats.tick() => self.beat(0).await,

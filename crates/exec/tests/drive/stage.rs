@@ -101,6 +101,7 @@ impl Stage {
             processes: None,
             clock: Clock::of_runtime(),
             stop: &self.stop,
+            copied: false,
             surroundings: Surroundings {
                 isa: None,
                 cache: self.folder.path().into(),

@@ -64,6 +64,7 @@ impl DriverRole {
             processes: self.processes,
             clock: Clock::of_runtime(),
             stop: &self.stop,
+            copied: false,
             surroundings: Surroundings { isa: None, cache: PathBuf::new(), offline: true },
             show: &mut show,
         });

@@ -2,6 +2,7 @@
 //! a folder of its own, into which the driver sends what is read and from which it takes what is made.
 
 mod ask;
+mod copy;
 mod depot;
 
 use std::io;
@@ -12,9 +13,12 @@ use store::{RunDir, Store};
 
 use crate::orders::Orders;
 use crate::{Error, Join, Station};
-use depot::{Caller, Depot};
+pub(crate) use depot::Caller;
+use depot::Depot;
 
 pub use ask::{Answer, Ask, CHUNK, Failure, FailureKind, MAX_PUT, hear, say};
+pub(crate) use copy::keep as keep_copy;
+pub use copy::{EVENTS, FILES, FOLDERS};
 
 /// Where a process finds its run's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +29,16 @@ pub enum RunFolder {
     HereOr(PathBuf),
     /// With the driver; copies go into a folder of its own.
     Elsewhere(PathBuf),
+}
+
+impl RunFolder {
+    /// The folder of its own that a process has.
+    pub(crate) fn scratch(&self) -> Option<&Path> {
+        match self {
+            RunFolder::Here => None,
+            RunFolder::HereOr(scratch) | RunFolder::Elsewhere(scratch) => Some(scratch),
+        }
+    }
 }
 
 /// The run's folder.

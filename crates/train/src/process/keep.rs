@@ -50,7 +50,7 @@ pub(super) async fn keep(
                     let own = |(process, _): &(u32, Contact)| *process == desk.orders.process;
                     index = formation.servers.iter().position(own);
                 }
-                Some(ToProcess::Orders(_) | ToProcess::Heard { .. }) => {}
+                Some(ToProcess::Orders(_) | ToProcess::Heard { .. } | ToProcess::KeepCopy) => {}
                 Some(ToProcess::Save { .. } | ToProcess::Leave) => {
                     *bytes_sent = counter.bytes_sent();
                     return Ok(Performed::Stopped);

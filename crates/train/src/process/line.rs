@@ -1,6 +1,7 @@
 //! The line to the driver: kept on a thread of its own, so that the driver hears heartbeats while
 //! this process computes, and found again when the driver is gone and another takes its place.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use super::is_last;
 use super::outbox::Outbox;
 use crate::message::{Farewell, Hello, MAX_FRAME, ToDriver, ToProcess};
 use crate::orders::Orders;
-use crate::{Error, Join, Pulse};
+use crate::{Error, Join, Pulse, files};
 
 /// How often a heartbeat goes out.
 const BEAT: Duration = Duration::from_millis(250);
@@ -47,6 +48,8 @@ pub(crate) struct Caller {
     pub(crate) stop: watch::Receiver<bool>,
     pub(crate) patience: Duration,
     pub(crate) log: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Where it may keep a copy of the run's folder.
+    pub(crate) copy: Option<PathBuf>,
 }
 
 impl Line {
@@ -243,6 +246,7 @@ impl Keeper {
     fn take(&mut self, words: ToProcess) {
         match &words {
             ToProcess::Heard { number } => return self.outbox.heard(*number),
+            ToProcess::KeepCopy => return self.keep_copy(),
             ToProcess::Halt { generation } => {
                 self.fence.send_if_modified(|fence| {
                     let newer = *generation > *fence;
@@ -258,6 +262,20 @@ impl Keeper {
         }
         // Whoever works has left when this fails, and needs no more orders.
         let _ = self.wishes.send(words);
+    }
+}
+
+impl Keeper {
+    /// Begins to keep a copy of the run's folder, unless it does already.
+    fn keep_copy(&mut self) {
+        let Some(folder) = self.caller.copy.take() else { return };
+        let Caller { net, access, join, patience, log, .. } = &self.caller;
+        let (net, access, join) = (net.clone(), access.clone(), join.clone());
+        let caller = files::Caller { net, access, join, patience: *patience };
+        match files::keep_copy(caller, folder, log.clone()) {
+            Ok(()) => log("keeping a copy of the run's folder for the next driver"),
+            Err(error) => log(&format!("cannot keep a copy of the run's folder: {error}")),
+        }
     }
 }
 

@@ -95,6 +95,7 @@ pub async fn serve(station: Station) -> Result<Performed, Error> {
             stop: station.stop.clone(),
             patience: station.patience,
             log: station.log.clone(),
+            copy: station.folder.scratch().map(|scratch| scratch.join("copy")),
         },
         pulse.clone(),
     );

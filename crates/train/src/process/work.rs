@@ -74,7 +74,7 @@ pub(super) async fn work(
                 };
                 return save(desk, worker, fetched);
             }
-            Some(ToProcess::Orders(_) | ToProcess::Heard { .. }) => {}
+            Some(ToProcess::Orders(_) | ToProcess::Heard { .. } | ToProcess::KeepCopy) => {}
             None => return save_alone(desk, worker, last).await,
         }
     }
