@@ -14,19 +14,12 @@ HELP
     exit 0
 fi
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(cd "$here/../.." && pwd)
-binary=${1:-${TRAINYARD_BIN:-}}
-(($# == 0)) || shift
-
-if [ -z "$binary" ]; then
-    cargo build --release --package trainyard --manifest-path "$root/Cargo.toml"
-    binary=${CARGO_TARGET_DIR:-$root/target}/release/trainyard
-fi
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+take_binary "$@"
+build_binary
 helm=${TRAINYARD_TESTBED:-$HOME/.cache/trainyard}/kubernetes/bin/helm
 if ! [ -x "$helm" ]; then
     "$root/testbed/kubernetes/setup.sh" || echo "Helm cannot be built here"
 fi
 [ -x "$helm" ] || helm=$(command -v helm || true)
-export PYTHONPATH="$here/.." PYTHONDONTWRITEBYTECODE=1
-exec python3 "$here/suite.py" --bin "$binary" --helm "$helm" "$@"
+exec python3 "$here/suite.py" --bin "$binary" --helm "$helm" "${rest[@]}"

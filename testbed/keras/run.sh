@@ -13,8 +13,7 @@ HELP
     exit 0
 fi
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-binary=${1:-${TRAINYARD_BIN:-}}
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+take_binary "$@"
 python=$("$here/setup.sh")
-export PYTHONPATH="$here/.."
 exec "$python" "$here/suite.py" ${binary:+--bin "$binary"}

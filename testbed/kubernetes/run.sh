@@ -6,8 +6,9 @@ if [ "${1:-}" = -h ] || [ "${1:-}" = --help ]; then
     cat <<'HELP'
 usage: testbed/kubernetes/run.sh [BINARY] [--keep] [--only WORDS]
 
-Runs BINARY (or $TRAINYARD_BIN, or one that it builds) on a cluster of its own. Builds what the cluster is made of where that is not done yet (15 to 20 minutes), starts a cluster,
-proves it, and takes it down again whatever happens. A cluster that is up is taken down first.
+Runs BINARY (or $TRAINYARD_BIN, or one that it builds) on a cluster of its own. Builds what the cluster
+is made of where that is not done yet (15 to 20 minutes), starts a cluster, proves it, and takes it down
+again whatever happens. A cluster that is up is taken down first.
 Needs root, Go and control groups; without them all checks are skipped.
 
   --keep         use the cluster that is up, if there is one, and leave it up
@@ -18,17 +19,10 @@ HELP
     exit 0
 fi
 
-source "$(dirname "${BASH_SOURCE[0]}")/lib/place.sh"
-export PYTHONPATH="$here/.." PYTHONDONTWRITEBYTECODE=1
-
-binary=${TRAINYARD_BIN:-}
-case "${1:-}" in
-    "" | --*) ;;
-    *)
-        binary=$1
-        shift
-        ;;
-esac
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+source "$here/lib/place.sh"
+take_binary "$@"
+set -- "${rest[@]}"
 keep=no
 if [ "${1:-}" = --keep ]; then
     keep=yes
@@ -65,13 +59,10 @@ mkdir -p "$place"
 exec 9>>"$place/suite.lock"
 flock -w 1800 9 || fail "another suite did not end within half an hour"
 "$here/setup.sh"
-if [ -z "$binary" ]; then
-    cargo build --release --package trainyard --manifest-path "$here/../../Cargo.toml"
-    binary=${CARGO_TARGET_DIR:-$here/../../target}/release/trainyard
-fi
+build_binary
 if [ "$keep" = no ]; then
     trap finish EXIT
     "$here/cluster" down
 fi
 "$here/cluster" up
-python3 "$here/suite.py" --bin "$(realpath "$binary")" "$@"
+python3 "$here/suite.py" --bin "$binary" "$@"

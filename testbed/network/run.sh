@@ -14,19 +14,8 @@ HELP
     exit 0
 fi
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(cd "$here/../.." && pwd)
-binary=${1:-${TRAINYARD_BIN:-}}
-(($# == 0)) || shift
-
-if [ -z "$binary" ]; then
-    cargo build --release --package trainyard --manifest-path "$root/Cargo.toml"
-    binary=${CARGO_TARGET_DIR:-$root/target}/release/trainyard
-fi
-if [ "$(id -u)" = 0 ] && ! command -v ip >/dev/null && command -v apt-get >/dev/null; then
-    echo "installing iproute2"
-    { apt-get update && apt-get install --yes --no-install-recommends iproute2; } >/dev/null ||
-        echo "iproute2 cannot be installed here"
-fi
-export PYTHONPATH="$here/.." PYTHONDONTWRITEBYTECODE=1
-exec python3 "$here/suite.py" --bin "$binary" "$@"
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+take_binary "$@"
+build_binary
+install_missing ip=iproute2
+exec python3 "$here/suite.py" --bin "$binary" "${rest[@]}"
