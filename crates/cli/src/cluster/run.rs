@@ -11,7 +11,7 @@ use plan::{Plan, Role};
 use serde::Deserialize;
 use signal_hook::consts::SIGINT;
 use signal_hook::iterator::Signals;
-use spec::{RunSpec, Storage};
+use spec::RunSpec;
 use train::{Event, Report};
 
 use super::{Place, block_on, inputs};
@@ -125,12 +125,8 @@ pub(crate) fn render(
         ))
         .or_usage();
     }
-    let volume = match &request.given.storage {
-        Storage::Pvc(wanted) => Volume::New(wanted.clone()),
-        Storage::Claim(claim) => Volume::Named(claim.clone()),
-        // Whether the cluster has volumes is not known here.
-        Storage::None | Storage::Auto => Volume::None,
-    };
+    // Whether the cluster has volumes is not known here.
+    let volume = Volume::asked(&request.given.storage).unwrap_or(Volume::None);
     let run = format!("{}-1", request.name);
     for object in request.render(&run, namespace, &volume) {
         output::print(&format!("---\n{}", spec::yaml(&object)));

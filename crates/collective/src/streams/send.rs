@@ -10,6 +10,8 @@ use super::reduce::{Reduce, Talk};
 use super::turns::Turn;
 use crate::Broken;
 
+/// Bytes of a result that are worth a call before all of its chunk is summed.
+const WORTH_SENDING: usize = 64 * 1024;
 /// How many pieces of memory go in one call.
 const MOST: usize = 16;
 
@@ -62,6 +64,14 @@ impl Reduce<'_> {
                 Turn::Opening => load.put_bytes(opening),
                 Turn::Result(chunk) if chunk < self.summed => {
                     load.put(&self.result[self.plan.chunk_of(me, len, chunk)]);
+                }
+                // The rest of a chunk follows when it is summed.
+                Turn::Result(chunk) if chunk == self.summed => {
+                    let summed = self.plan.chunk_of(me, len, chunk).start;
+                    if 4 * self.added >= load.gone + WORTH_SENDING {
+                        load.put(&self.result[summed..summed + self.added]);
+                    }
+                    break;
                 }
                 // There is one place to add pieces up in: only what goes first can be there.
                 Turn::Partial(chunk) if number == 0 || !self.plan.stages() => {

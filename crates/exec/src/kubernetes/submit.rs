@@ -48,6 +48,18 @@ pub enum Volume {
     New(NewClaim),
 }
 
+impl Volume {
+    /// What a file asks for; with `auto` it is for the cluster to say.
+    pub fn asked(storage: &Storage) -> Option<Volume> {
+        match storage {
+            Storage::None => Some(Volume::None),
+            Storage::Claim(claim) => Some(Volume::Named(claim.clone())),
+            Storage::Pvc(wanted) => Some(Volume::New(wanted.clone())),
+            Storage::Auto => None,
+        }
+    }
+}
+
 impl Request {
     /// All objects of the run, the driver's Job last.
     pub fn objects(&self, outline: &Outline<'_>, volume: &Volume) -> Vec<Value> {
@@ -248,12 +260,10 @@ pub async fn newest(api: &Api, name: &str) -> Result<Option<u32>, ClusterError> 
 /// The volume that a run is to have, where the file leaves it open: a new one if the cluster has a class
 /// of volumes that it takes by itself.
 pub async fn volume(api: &Api, name: &str, storage: &Storage) -> Result<Volume, ClusterError> {
-    let wanted = match storage {
-        Storage::None => return Ok(Volume::None),
-        Storage::Claim(claim) => return Ok(Volume::Named(claim.clone())),
-        Storage::Pvc(wanted) => return Ok(Volume::New(wanted.clone())),
-        Storage::Auto => NewClaim::default(),
-    };
+    if let Some(volume) = Volume::asked(storage) {
+        return Ok(volume);
+    }
+    let wanted = NewClaim::default();
     // Classes belong to the whole cluster, and few may look at them. What would become of a claim, any
     // user may ask who may make one.
     let (image, given) = ("", &spec::Kubernetes::default());
