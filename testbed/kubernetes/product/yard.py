@@ -110,9 +110,10 @@ class Run:
     def until_all(self, processes: int = 3, after: int = 0) -> dict:
         """A group of so many was formed after a certain event."""
 
+        # Others may have followed it since.
         def formed() -> dict | None:
             groups = [event for event in self.events("formed") if event["seq"] > after]
-            return groups[-1] if groups and len(groups[-1]["processes"]) == processes else None
+            return next((group for group in groups if len(group["processes"]) == processes), None)
 
         return until(f"a group of {processes}: {self.told()[-800:]}", formed)
 
