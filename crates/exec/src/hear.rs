@@ -119,12 +119,12 @@ impl Drive<'_> {
 
     /// The task and the number of a process that calls; none where it has no business here.
     fn place(&mut self, hello: &Hello) -> Option<(String, u32)> {
-        // One that was started in a place is known there, or has no business here any more.
-        let placed = |place: &String| self.driver.launcher.at(place);
-        let process = hello.process.or_else(|| hello.place.as_ref().and_then(placed));
-        if process.is_none() && hello.place.is_some() {
-            return None;
-        }
+        // One that was started in a place is known there, or was given up and has no business here any
+        // more.
+        let process = match &hello.place {
+            Some(place) => Some(self.driver.launcher.at(place)?),
+            None => hello.process,
+        };
         let Some(process) = process else {
             let trains = |(id, troop): (&String, &crate::troop::Troop)| {
                 (troop.crew.world > 0 && !troop.crew.stopping).then(|| id.clone())
