@@ -11,7 +11,7 @@ from collections.abc import Callable
 from hosts import Host, Network
 
 # How long anything may take. Nothing is asserted of seconds: this only ends what hangs.
-PATIENCE = 120.0
+PATIENCE = 300.0
 
 STRATEGIES = {
     "all_reduce": "all_reduce",
@@ -60,6 +60,10 @@ class Yard:
             self.ask("run", self.file(name, strategy, epochs))
             self.hashes[strategy, epochs] = json.loads(self.ask("report", name, "--json"))["weights_sha256"]
         return self.hashes[strategy, epochs]
+
+
+class TooEarly(AssertionError):
+    """A run ended before something could happen to it."""
 
 
 class Worker:
@@ -147,7 +151,7 @@ class Run:
             if time.monotonic() > end:
                 raise AssertionError(f"it never happened that {what}")
             if self.driver and self.driver.poll() is not None and not holds():
-                raise AssertionError(f"the run ended before {what}: {self.said()[-600:]}")
+                raise TooEarly(f"the run ended before {what}: {self.said()[-600:]}")
             time.sleep(0.02)
 
     def number_of(self, worker: Worker) -> int | None:
