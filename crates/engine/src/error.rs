@@ -28,12 +28,6 @@ pub enum EngineError {
         /// The first batch that is too large.
         limit: usize,
     },
-    /// Only chains of layers can be computed so far.
-    #[error("layer {name} does not read the layer before it; branches are not in this version yet")]
-    Branch {
-        /// The layer's name.
-        name: String,
-    },
     /// Nothing can be computed with no samples.
     #[error("the batch is 0; it is at least 1")]
     Empty,

@@ -12,8 +12,11 @@ const NOISE: Noise = Noise { seed: 3, rank: 1, step: 4 };
 
 #[test]
 fn the_reference_agrees_with_central_differences() {
-    for seed in 0..40 {
-        let graph = networks::random(seed);
+    for seed in 0..60 {
+        let graph = match seed {
+            0..40 => networks::random(seed),
+            _ => networks::branched(seed),
+        };
         let w: Vec<f64> = weights(&graph, seed).into_iter().map(f64::from).collect();
         let n = 2;
         let len = graph.input_shape().iter().product::<usize>();
@@ -64,7 +67,8 @@ fn close(name: &str, got: &[f32], want: &[f64]) {
     let largest = want.iter().fold(1e-6f64, |top, v| top.max(v.abs()));
     for (i, (got, want)) in got.iter().zip(want).enumerate() {
         let error = (f64::from(*got) - want).abs();
-        assert!(error < 1e-5 * largest, "{name} [{i}]: {got}, not {want}; largest {largest}");
+        // Sums of few numbers may cancel.
+        assert!(error < 3e-5 * largest, "{name} [{i}]: {got}, not {want}; largest {largest}");
     }
 }
 
@@ -78,6 +82,15 @@ fn the_engine_agrees_with_the_reference_on_random_networks() {
             seed,
             1 + seed as usize % 5,
         );
+    }
+}
+
+#[test]
+fn the_engine_agrees_with_the_reference_where_branches_part_and_meet() {
+    for seed in 0..100 {
+        let graph = networks::branched(seed);
+        let name = format!("branches {seed} {:?}", graph.nodes());
+        compare(&name, &graph, seed, 1 + seed as usize % 5);
     }
 }
 

@@ -54,6 +54,16 @@ impl Graph {
             }
             graph.push(node)?;
         }
+        let read: HashSet<usize> =
+            graph.nodes.iter().flat_map(|node| node.inputs.iter().copied()).collect();
+        let last = graph.nodes.len().saturating_sub(1);
+        if let Some(unread) = (0..last).find(|number| !read.contains(number)) {
+            return Err(GraphError {
+                number: unread + 1,
+                name: graph.nodes[unread].name.clone(),
+                problem: "no layer reads it, and only the last one is the network's answer".into(),
+            });
+        }
         if graph.nodes.is_empty() {
             return Err(GraphError {
                 number: 1,

@@ -16,6 +16,8 @@ pub(crate) fn class_and_stem(layer: &Layer) -> (&'static str, &'static str) {
         Layer::Dropout(_) => ("Dropout", "dropout"),
         Layer::Flatten(_) => ("Flatten", "flatten"),
         Layer::Activation(_) => ("Activation", "activation"),
+        Layer::Add(_) => ("Add", "add"),
+        Layer::Concatenate(_) => ("Concatenate", "concatenate"),
     }
 }
 
@@ -30,11 +32,14 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
     if let Layer::Input(input) = layer {
         return Ok(input.shape.clone());
     }
+    if let Layer::Add(_) | Layer::Concatenate(_) = layer {
+        return joined_shape(layer, inputs);
+    }
     let [input] = inputs else {
         return Err(format!("it reads {} layers, and takes one", inputs.len()));
     };
     match layer {
-        Layer::Input(_) => unreachable!("answered above"),
+        Layer::Input(_) | Layer::Add(_) | Layer::Concatenate(_) => unreachable!("answered above"),
         Layer::Dense(dense) => match input {
             [_] => Ok(vec![dense.units]),
             _ => Err(format!("it takes a row of numbers, not {input:?}; put Flatten before it")),
@@ -56,6 +61,29 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
         }
         Layer::Dropout(_) | Layer::Activation(_) => Ok(input.to_vec()),
         Layer::Flatten(_) => Ok(vec![input.iter().product()]),
+    }
+}
+
+/// The shape of what several layers come to.
+fn joined_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usize>, String> {
+    let [first, others @ ..] = inputs else { return Err("it reads no layer".into()) };
+    if others.is_empty() {
+        return Err("it reads one layer, and takes two or more".into());
+    }
+    let but_last = |shape: &[usize]| shape[..shape.len() - 1].to_vec();
+    let (alike, shape) = match layer {
+        Layer::Add(_) => (others.iter().all(|other| other == first), first.to_vec()),
+        _ => {
+            let mut sides = inputs.iter().filter_map(|shape| shape.last());
+            let sum = sides.try_fold(0usize, |sum, &side| sum.checked_add(side));
+            let mut shape = but_last(first);
+            shape.push(sum.ok_or("its output is too large")?);
+            (others.iter().all(|other| but_last(other) == but_last(first)), shape)
+        }
+    };
+    match alike {
+        true => Ok(shape),
+        false => Err(format!("shapes {inputs:?} do not fit together")),
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[schemars(extend("x-later" = [
     "Conv1D", "DepthwiseConv2D", "SeparableConv2D", "MaxPooling1D", "AveragePooling2D",
     "GlobalAveragePooling2D", "GlobalMaxPooling2D", "BatchNormalization", "LayerNormalization",
-    "Reshape", "Embedding", "GRU", "LSTM", "Bidirectional", "Add", "Concatenate", "Rescaling",
+    "Reshape", "Embedding", "GRU", "LSTM", "Bidirectional", "Rescaling",
     "RandomFlip", "RandomRotation", "ZeroPadding2D"
 ]))]
 pub enum Layer {
@@ -26,6 +26,10 @@ pub enum Layer {
     Flatten(Flatten),
     /// An activation function on its own.
     Activation(ActivationLayer),
+    /// The sum of several layers of one shape.
+    Add(Add),
+    /// Several layers side by side, along the last axis.
+    Concatenate(Concatenate),
 }
 
 /// Where samples enter.
@@ -123,6 +127,16 @@ pub struct ActivationLayer {
     /// Which one.
     pub activation: Activation,
 }
+
+/// The sum of several layers of one shape.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Add {}
+
+/// Several layers side by side, along the last axis.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Concatenate {}
 
 /// What is applied to a layer's sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,6 +5,7 @@ mod conv;
 mod dense;
 mod drop;
 mod head;
+mod join;
 mod pool;
 
 use crate::Noise;
@@ -34,7 +35,7 @@ pub(crate) fn scratch(operation: &Operation, batch: usize) -> usize {
     match &operation.op {
         Op::Dense(dense) => dense.scratch(batch, operation.dx.is_some()),
         Op::Conv(conv) => conv.scratch(batch, trains, operation.dx.is_some()),
-        Op::Pool(_) | Op::Drop(_) | Op::Activate(_) => 0,
+        _ => 0,
     }
 }
 
@@ -47,6 +48,9 @@ impl Operation {
             Op::Pool(pool) => pool.forward(self, run),
             Op::Drop(drop) => drop.forward(self, run),
             Op::Activate(activate) => activate.forward(self, run),
+            Op::Add => join::add(self, run),
+            Op::Concatenate(rows) => join::concatenate(rows, self, run),
+            Op::Fork => {}
         }
     }
 
@@ -59,6 +63,9 @@ impl Operation {
             Op::Pool(pool) => pool.backward(self, run),
             Op::Drop(drop) => drop.backward(self, run),
             Op::Activate(activate) => activate.backward(self, run),
+            Op::Add => join::add_backward(self, run),
+            Op::Concatenate(rows) => join::concatenate_backward(rows, self, run),
+            Op::Fork => join::fork_backward(self, run),
         }
     }
 }

@@ -149,9 +149,6 @@ fn check(graph: &Graph, batch: usize) -> Result<(), EngineError> {
         return Err(EngineError::Empty);
     }
     for (number, node) in graph.nodes().iter().enumerate() {
-        if !node.inputs.iter().copied().eq(number.checked_sub(1)) {
-            return Err(EngineError::Branch { name: node.name.clone() });
-        }
         let sample = graph.shape(number).iter().product::<usize>();
         let elements = sample as u128 * batch as u128;
         if elements > u128::from(u32::MAX) {

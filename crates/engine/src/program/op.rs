@@ -18,6 +18,8 @@ pub(crate) struct Operation {
     pub(crate) dx: Option<Place>,
     /// Where the gradient of `y` comes from, in a program that trains.
     pub(crate) dy: Option<Place>,
+    /// What else it reads, or for a fork what else reads it; and the gradients of these.
+    pub(crate) more: Vec<(Place, Option<Place>)>,
 }
 
 /// What an operation computes: one variant for each file in `crate::ops`.
@@ -28,6 +30,12 @@ pub(crate) enum Op {
     Pool(Pool),
     Drop(Drop),
     Activate(Activate),
+    /// The sum of all it reads.
+    Add,
+    /// The rows of all it reads, one after another; how long the row of each is.
+    Concatenate(Vec<usize>),
+    /// Nothing, forward. Backward, the gradients of all who read the value are summed.
+    Fork,
 }
 
 /// y = x·kernel + bias, and perhaps ReLU.
@@ -163,12 +171,12 @@ impl Operation {
             Op::Dense(dense) => dense.relu,
             Op::Conv(conv) => conv.relu && conv.choices.is_none(),
             Op::Activate(_) => true,
-            Op::Pool(_) | Op::Drop(_) => false,
+            Op::Pool(_) | Op::Drop(_) | Op::Add | Op::Concatenate(_) | Op::Fork => false,
         }
     }
 
-    /// Whether it may write its output over its input, and the gradients likewise.
+    /// Whether it may write its output over its first input, and the gradients likewise.
     pub(crate) fn works_in_place(op: &Op) -> bool {
-        matches!(op, Op::Drop(_) | Op::Activate(_))
+        matches!(op, Op::Drop(_) | Op::Activate(_) | Op::Add)
     }
 }

@@ -5,7 +5,7 @@
 //! are given first to the values that are largest, each at the lowest offset that is free for its whole
 //! life: simple, and within a few per cent of the best for chains.
 
-use super::lower::Draft;
+use super::lower::{Draft, Step};
 use super::{Op, Operation};
 
 /// Where a value lies: an offset for the whole batch, and the length for one sample.
@@ -40,7 +40,7 @@ pub(super) struct Placed {
     pub(super) choices: usize,
 }
 
-/// A value before it has a place.
+/// Memory for one value after another, before it has a place.
 struct Value {
     len: usize,
     birth: usize,
@@ -51,40 +51,40 @@ struct Value {
 const LINE: usize = 16;
 
 pub(super) fn place(draft: &Draft, batch: usize, trains: bool) -> Placed {
-    let count = draft.ops.len();
     let mut lives = Lives::new(draft);
-    let outputs = lives.forward(draft, trains);
-    let answer = lives.answer(outputs[count], draft.softmax);
-    let first = if trains { first_trained(draft) } else { count };
-    let gradients = lives.backward(draft, first);
+    let homes = lives.forward(draft, trains);
+    let answer = lives.answer(homes[draft.last], draft.softmax);
+    let gradients = if trains { lives.backward(draft) } else { vec![None; draft.values.len()] };
     let (places, values) = assign(&lives.values, batch);
-    let gradient_of = |i: usize| gradients[i].map(|value| places[value]);
+    let value = |value: &usize| places[homes[*value]];
+    let gradient = |value: &usize| gradients[*value].map(|memory| places[memory]);
     let mut choices = 0;
-    let operations = draft
-        .ops
-        .iter()
-        .enumerate()
-        .map(|(i, (op, len))| Operation {
-            op: place_choices(op, batch * len, &mut choices),
-            x: places[outputs[i]],
-            y: places[outputs[i + 1]],
-            dx: gradient_of(i),
-            dy: gradient_of(i + 1),
-        })
-        .collect();
+    let operation = |step: &Step| {
+        let (x, y) = (&step.reads[0], &step.writes[0]);
+        // A fork has further outputs, all else further inputs.
+        let more = step.reads[1..].iter().chain(&step.writes[1..]);
+        Operation {
+            op: place_choices(&step.op, batch * draft.values[*y], &mut choices),
+            x: value(x),
+            y: value(y),
+            dx: gradient(x),
+            dy: gradient(y),
+            more: more.map(|other| (value(other), gradient(other))).collect(),
+        }
+    };
     Placed {
-        operations,
-        input: places[0],
-        logits: places[outputs[count]],
+        operations: draft.steps.iter().map(operation).collect(),
+        input: value(&0),
+        logits: value(&draft.last),
         answer: places[answer],
-        gradient: gradient_of(count),
+        gradient: gradient(&draft.last),
         values,
         choices,
     }
 }
 
-/// The values of a program, and when they live. Operation i runs at time i + 1, the head after the
-/// last, and then the operations again, backward.
+/// Memory, and when it is in use. Operation i runs at time i + 1, the head after the last, and then the
+/// operations again, backward.
 struct Lives {
     values: Vec<Value>,
     count: usize,
@@ -93,10 +93,8 @@ struct Lives {
 impl Lives {
     /// The network's input, alone.
     fn new(draft: &Draft) -> Self {
-        Lives {
-            values: vec![Value { len: draft.input, birth: 0, death: 0 }],
-            count: draft.ops.len(),
-        }
+        let input = Value { len: draft.values[0], birth: 0, death: 0 };
+        Lives { values: vec![input], count: draft.steps.len() }
     }
 
     fn push(&mut self, len: usize, birth: usize, death: usize) -> usize {
@@ -104,8 +102,8 @@ impl Lives {
         self.values.len() - 1
     }
 
-    fn live_until(&mut self, value: usize, time: usize) {
-        let death = &mut self.values[value].death;
+    fn live_until(&mut self, memory: usize, time: usize) {
+        let death = &mut self.values[memory].death;
         *death = (*death).max(time);
     }
 
@@ -113,49 +111,63 @@ impl Lives {
         2 * self.count + 2 - operation
     }
 
-    /// The value that each operation reads, and last the one that the head reads.
+    /// The memory of each value.
     fn forward(&mut self, draft: &Draft, trains: bool) -> Vec<usize> {
-        let mut outputs = vec![0];
-        for (i, (op, len)) in draft.ops.iter().enumerate() {
-            let x = outputs[i];
+        let mut homes = vec![0; draft.values.len()];
+        // What somebody wants as it is: whoever made it, or who reads it too.
+        let mut kept = vec![false; draft.values.len()];
+        for (i, step) in draft.steps.iter().enumerate() {
             let (now, later) = (i + 1, self.time_backward(i));
             let until = |needed: bool| if trains && needed { later } else { now };
-            self.live_until(x, until(Operation::needs_x(op)));
-            // In place only where nobody wants the old value back.
-            let kept = trains && i > 0 && Operation::needs_y(&draft.ops[i - 1].0);
-            let y =
-                if Operation::works_in_place(op) && !kept { x } else { self.push(*len, now, now) };
-            self.live_until(y, until(Operation::needs_y(op)));
-            outputs.push(y);
+            for read in &step.reads {
+                self.live_until(homes[*read], until(Operation::needs_x(&step.op)));
+            }
+            let x = step.reads[0];
+            let in_place = Operation::works_in_place(&step.op) && !kept[x];
+            for &write in &step.writes {
+                homes[write] = match in_place || step.op == Op::Fork {
+                    true => homes[x],
+                    false => self.push(draft.values[write], now, now),
+                };
+                self.live_until(homes[write], until(Operation::needs_y(&step.op)));
+                kept[write] = step.op == Op::Fork || (trains && Operation::needs_y(&step.op));
+            }
         }
-        outputs
+        homes
     }
 
-    /// The value that is the answer: it lives on after the end.
+    /// The memory of the answer: it lives on after the end.
     fn answer(&mut self, last: usize, softmax: bool) -> usize {
         let (head, end) = (self.count + 1, 2 * self.count + 3);
         self.live_until(last, if softmax { head } else { end });
         if softmax { self.push(self.values[last].len, head, end) } else { last }
     }
 
-    /// The gradient of the value that each operation reads, and of the one that the head reads;
-    /// `None` before the `first` operation that is trained.
-    fn backward(&mut self, draft: &Draft, first: usize) -> Vec<Option<usize>> {
-        let mut gradients = vec![None];
-        for (i, (op, len)) in draft.ops.iter().enumerate() {
-            // The head writes the last one in its own time, while it still reads the values.
-            let head = self.count + 1;
-            let birth = if i + 1 == self.count { head } else { self.time_backward(i + 1) };
-            let death = self.time_backward(i);
-            gradients.push(match gradients[i] {
-                _ if i < first => None,
-                Some(dx) if Operation::works_in_place(op) => {
-                    let value: &mut Value = &mut self.values[dx];
-                    value.birth = birth;
-                    Some(dx)
-                }
-                _ => Some(self.push(*len, birth, death)),
-            });
+    /// The memory of each value's gradient; none where nothing before it is trained.
+    fn backward(&mut self, draft: &Draft) -> Vec<Option<usize>> {
+        // The head writes the last one in its own time, while it still reads the values.
+        let mut written = vec![self.count + 1; draft.values.len()];
+        for (i, step) in draft.steps.iter().enumerate() {
+            step.reads.iter().for_each(|read| written[*read] = self.time_backward(i));
+        }
+        let mut gradients: Vec<Option<usize>> = vec![None; draft.values.len()];
+        for (i, step) in draft.steps.iter().enumerate() {
+            let trained = matches!(step.op, Op::Dense(_) | Op::Conv(_));
+            if !trained && step.reads.iter().all(|read| gradients[*read].is_none()) {
+                continue;
+            }
+            let shares = Operation::works_in_place(&step.op) || step.op == Op::Fork;
+            let mut shared = gradients[step.reads[0]].filter(|_| shares);
+            for &write in &step.writes {
+                let birth = written[write];
+                gradients[write] = Some(match shared.take() {
+                    Some(memory) => {
+                        self.values[memory].birth = birth;
+                        memory
+                    }
+                    None => self.push(draft.values[write], birth, self.time_backward(i)),
+                });
+            }
         }
         gradients
     }
@@ -171,12 +183,6 @@ fn place_choices(op: &Op, len: usize, choices: &mut usize) -> Op {
         *choices += len;
     }
     op
-}
-
-/// The first operation with weights: nothing before it needs a gradient.
-fn first_trained(draft: &Draft) -> usize {
-    let trained = |(op, _): &(Op, usize)| matches!(op, Op::Dense(_) | Op::Conv(_));
-    draft.ops.iter().position(trained).unwrap_or(draft.ops.len())
 }
 
 /// Gives each value a place, and says how many floats all of them need.

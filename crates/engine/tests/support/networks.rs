@@ -1,10 +1,10 @@
 //! The built-in networks, and random small ones.
 
-use model::Graph;
+use model::{Graph, Node};
 use random::{Key, Purpose};
 use spec::{
-    Activation, ActivationLayer, Builtin, Conv2D, Dense, Dropout, Flatten, Initializer, Layer,
-    MaxPooling2D, Model, Padding, Pair,
+    Activation, ActivationLayer, Add, Builtin, Concatenate, Conv2D, Dense, Dropout, Flatten,
+    Initializer, Input, Layer, MaxPooling2D, Model, Padding, Pair,
 };
 
 pub(crate) fn dense(units: usize, activation: Activation) -> Layer {
@@ -114,6 +114,55 @@ pub(crate) fn random(seed: u64) -> Graph {
         // A window did not fit: try another.
         Err(_) => random(seed + 10_000),
     }
+}
+
+/// A small network with branches: a value read by two or three layers, some of which change what they
+/// read in place, and that meet again.
+pub(crate) fn branched(seed: u64) -> Graph {
+    let mut draws = 0;
+    let mut draw = |bound: usize| {
+        draws += 1;
+        Key::new(seed, Purpose::Synthetic).with(3).below(draws, bound as u64) as usize
+    };
+    let mut nodes = vec![];
+    let mut add = |layer: Layer, inputs: Vec<usize>| {
+        let name = format!("layer{}", nodes.len());
+        nodes.push(Node { name, layer, inputs });
+        nodes.len() - 1
+    };
+    let shape = vec![4 + draw(4), 4 + draw(4), 1 + draw(3)];
+    let mut at = add(Layer::Input(Input { shape }), vec![]);
+    for _ in 0..1 + draw(3) {
+        let filters = 1 + draw(9);
+        let mut branches = vec![];
+        for _ in 0..2 + draw(2) {
+            let mut layer = conv(filters, [1 + draw(3), 1 + draw(3)], [1, 1], Padding::Same);
+            layer.activation = some_activation(draw(8));
+            let mut end = add(Layer::Conv2D(layer), vec![at]);
+            match draw(4) {
+                0 => end = add(activation(some_activation(draw(8))), vec![end]),
+                1 => end = add(dropout(0.3), vec![end]),
+                _ => {}
+            }
+            branches.push(end);
+        }
+        // The same value twice, and one that passes all layers by.
+        if draw(3) == 0 {
+            branches.push(branches[0]);
+        }
+        let add_up = draw(2) == 0;
+        if !add_up && draw(2) == 0 {
+            branches.push(at);
+        }
+        let join = if add_up { Layer::Add(Add {}) } else { Layer::Concatenate(Concatenate {}) };
+        at = add(join, branches);
+        if draw(2) == 0 {
+            at = add(activation(some_activation(draw(8))), vec![at]);
+        }
+    }
+    at = add(flatten(), vec![at]);
+    add(dense(2 + draw(9), Activation::Softmax), vec![at]);
+    Graph::new(nodes).expect("branches that fit")
 }
 
 fn some_activation(draw: usize) -> Activation {

@@ -25,20 +25,64 @@ pub(crate) fn gradient(graph: &Graph, weights: &[f64], batch: &Batch<'_>) -> Res
     let n = batch.labels.len();
     let mut values = vec![batch.x.to_vec()];
     for number in 1..graph.nodes().len() {
-        let y = forward(graph, number, weights, (&values[number - 1], batch));
+        let inputs = &graph.nodes()[number].inputs;
+        let y = match graph.nodes()[number].layer {
+            Layer::Add(_) | Layer::Concatenate(_) => join(graph, number, &values),
+            _ => forward(graph, number, weights, (&values[inputs[0]], batch)),
+        };
         values.push(y);
     }
     let answers = values[values.len() - 1].clone();
-    let (loss, mut d) = head(&answers, batch, ends_in_softmax(graph));
+    let (loss, d) = head(&answers, batch, ends_in_softmax(graph));
     let mut gradients = vec![0.0; graph.parameter_count()];
     let last = graph.nodes().len() - 1;
+    let mut ds: Vec<Vec<f64>> = values.iter().map(|value| vec![0.0; value.len()]).collect();
+    ds[last] = d;
     for number in (1..=last).rev() {
+        let dy = ds[number].clone();
+        let inputs = &graph.nodes()[number].inputs;
+        if let Layer::Add(_) | Layer::Concatenate(_) = graph.nodes()[number].layer {
+            part(graph, number, &dy, &mut ds);
+            continue;
+        }
         let skip = number == last && ends_in_softmax(graph);
-        let io = (&values[number - 1][..], &values[number][..]);
+        let io = (&values[inputs[0]][..], &values[number][..]);
         let pass = Pass { graph, number, n, weights, batch };
-        d = pass.backward(io, &d, skip, &mut gradients);
+        let dx = pass.backward(io, &dy, skip, &mut gradients);
+        ds[inputs[0]].iter_mut().zip(dx).for_each(|(sum, dx)| *sum += dx);
     }
     Result64 { loss, gradients, answers }
+}
+
+/// The sum of several values, or their rows one after another.
+fn join(graph: &Graph, number: usize, values: &[Vec<f64>]) -> Vec<f64> {
+    let inputs = &graph.nodes()[number].inputs;
+    if let Layer::Add(_) = graph.nodes()[number].layer {
+        let sum = |i: usize| inputs.iter().map(|&input| values[input][i]).sum();
+        return (0..values[inputs[0]].len()).map(sum).collect();
+    }
+    let rows = values[inputs[0]].len() / last_axis(graph, inputs[0]);
+    let row = |input: usize, row: usize| {
+        let len = last_axis(graph, input);
+        values[input][row * len..][..len].to_vec()
+    };
+    (0..rows).flat_map(|r| inputs.iter().flat_map(move |&input| row(input, r))).collect()
+}
+
+/// Their gradients, added to what they have.
+fn part(graph: &Graph, number: usize, dy: &[f64], ds: &mut [Vec<f64>]) {
+    let whole = last_axis(graph, number);
+    let mut first = 0;
+    for &input in &graph.nodes()[number].inputs {
+        let len = last_axis(graph, input);
+        for (i, d) in ds[input].iter_mut().enumerate() {
+            *d += match graph.nodes()[number].layer {
+                Layer::Add(_) => dy[i],
+                _ => dy[i / len * whole + first + i % len],
+            };
+        }
+        first += len;
+    }
 }
 
 fn last_axis(graph: &Graph, number: usize) -> usize {
@@ -124,7 +168,7 @@ fn forward(
                 *y = x[i] * keep(dropout.rate, batch.noise, number, i);
             }
         }
-        Layer::Input(_) | Layer::Flatten(_) | Layer::Activation(_) => y.copy_from_slice(x),
+        _ => y.copy_from_slice(x),
     }
     activate(activation_of(&node.layer), last_axis(graph, number), &mut y);
     y
@@ -180,7 +224,7 @@ impl Pass<'_> {
                     *dx = dz[i] * keep(dropout.rate, self.batch.noise, number, i);
                 }
             }
-            Layer::Input(_) | Layer::Flatten(_) | Layer::Activation(_) => dx = dz,
+            _ => dx = dz,
         }
         dx
     }

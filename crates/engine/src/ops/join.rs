@@ -1,0 +1,80 @@
+//! Where branches of a network meet, and where they part.
+
+use super::{Run, disjoint};
+use crate::kernels::plain;
+use crate::program::{Operation, Place};
+use crate::share::{Cut, portion};
+
+/// y = the first + the second + …, in this order.
+pub(super) fn add(operation: &Operation, run: &mut Run<'_>) {
+    copy(operation.x, operation.y, run);
+    for (x, _) in &operation.more {
+        add_to(*x, operation.y, run);
+    }
+}
+
+/// Everything that was added has the gradient of the sum.
+pub(super) fn add_backward(operation: &Operation, run: &mut Run<'_>) {
+    let Some(dy) = operation.dy else { return };
+    // The first one's may lie where that of the sum lies, so it comes last.
+    let others = operation.more.iter().filter_map(|(_, dx)| *dx);
+    others.chain(operation.dx).for_each(|dx| copy(dy, dx, run));
+}
+
+/// The gradient of a value that several read is the sum of theirs.
+pub(super) fn fork_backward(operation: &Operation, run: &mut Run<'_>) {
+    let Some(dx) = operation.dx else { return };
+    let mut readers = operation.dy.into_iter().chain(operation.more.iter().filter_map(|it| it.1));
+    if let Some(first) = readers.next() {
+        copy(first, dx, run);
+    }
+    readers.for_each(|dy| add_to(dy, dx, run));
+}
+
+/// The rows of all inputs, one after another.
+pub(super) fn concatenate(rows: &[usize], operation: &Operation, run: &mut Run<'_>) {
+    let inputs = std::iter::once(operation.x).chain(operation.more.iter().map(|it| it.0));
+    let whole = rows.iter().sum();
+    let mut first = 0;
+    for (x, row) in inputs.zip(rows) {
+        let [x, y] = disjoint(run.values, [x.range(run.n), operation.y.range(run.n)]);
+        for (from, to) in x.chunks_exact(*row).zip(y.chunks_exact_mut(whole)) {
+            to[first..first + row].copy_from_slice(from);
+        }
+        first += row;
+    }
+}
+
+pub(super) fn concatenate_backward(rows: &[usize], operation: &Operation, run: &mut Run<'_>) {
+    let Some(dy) = operation.dy else { return };
+    let inputs = std::iter::once(operation.dx).chain(operation.more.iter().map(|it| it.1));
+    let whole = rows.iter().sum();
+    let mut first = 0;
+    for (dx, row) in inputs.zip(rows) {
+        if let Some(dx) = dx {
+            let [dx, dy] = disjoint(run.values, [dx.range(run.n), dy.range(run.n)]);
+            for (to, from) in dx.chunks_exact_mut(*row).zip(dy.chunks_exact(whole)) {
+                to.copy_from_slice(&from[first..first + row]);
+            }
+        }
+        first += row;
+    }
+}
+
+fn copy(from: Place, to: Place, run: &mut Run<'_>) {
+    if from != to {
+        let [from, to] = disjoint(run.values, [from.range(run.n), to.range(run.n)]);
+        to.copy_from_slice(from);
+    }
+}
+
+fn add_to(from: Place, to: Place, run: &mut Run<'_>) {
+    let (n, isa, len) = (run.n, run.cpu.isa(), to.len);
+    let [from, to] = disjoint(run.values, [from.range(n), to.range(n)]);
+    let from = &*from;
+    let parts = run.cpu.parts(to.len(), n);
+    run.cpu.each(parts, Cut::new(to, n, parts), |part, to| {
+        let samples = portion(n, parts, part);
+        plain::add_rows(isa, &from[samples.start * len..samples.end * len], to);
+    });
+}
