@@ -41,8 +41,8 @@ pub(super) fn lower(graph: &Graph) -> Draft {
         shared: vec![],
     };
     let mut value_of: Vec<usize> = vec![];
-    for number in 0..graph.nodes().len() {
-        let reads = graph.nodes()[number].inputs.iter().map(|&input| value_of[input]).collect();
+    for (number, node) in graph.nodes().iter().enumerate() {
+        let reads = node.inputs.iter().map(|&input| value_of[input]).collect();
         let value = lowering.node(graph, number, reads);
         lowering.shared[value] |= readers[number] > 1;
         value_of.push(value);
