@@ -156,15 +156,3 @@ fn a_softmax_over_channels_is_not_one_over_the_whole_answer() {
         assert!((pixel.iter().sum::<f32>() - 1.0).abs() < 1e-6, "{answer:?}");
     }
 }
-
-#[test]
-fn a_layer_that_reads_another_than_the_one_before_is_refused() {
-    let mut nodes: Vec<Node> = one_layer(Activation::Relu).into();
-    let mut extra = nodes[2].clone();
-    extra.name = "branch".into();
-    extra.inputs = vec![1];
-    nodes.push(extra);
-    let graph = Graph::new(nodes).unwrap();
-    let refused = Program::inference(&graph, 1).err().unwrap();
-    assert_eq!(refused, EngineError::Branch { name: "branch".into() });
-}

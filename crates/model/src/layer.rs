@@ -12,9 +12,15 @@ pub(crate) fn class_and_stem(layer: &Layer) -> (&'static str, &'static str) {
         Layer::Input(_) => ("InputLayer", "input"),
         Layer::Dense(_) => ("Dense", "dense"),
         Layer::Conv2D(_) => ("Conv2D", "conv2d"),
+        Layer::DepthwiseConv2D(_) => ("DepthwiseConv2D", "depthwise_conv2d"),
+        Layer::SeparableConv2D(_) => ("SeparableConv2D", "separable_conv2d"),
         Layer::MaxPooling2D(_) => ("MaxPooling2D", "max_pooling2d"),
+        Layer::AveragePooling2D(_) => ("AveragePooling2D", "average_pooling2d"),
+        Layer::GlobalMaxPooling2D(_) => ("GlobalMaxPooling2D", "global_max_pooling2d"),
+        Layer::GlobalAveragePooling2D(_) => ("GlobalAveragePooling2D", "global_average_pooling2d"),
         Layer::Dropout(_) => ("Dropout", "dropout"),
         Layer::Flatten(_) => ("Flatten", "flatten"),
+        Layer::Reshape(_) => ("Reshape", "reshape"),
         Layer::Activation(_) => ("Activation", "activation"),
         Layer::Add(_) => ("Add", "add"),
         Layer::Concatenate(_) => ("Concatenate", "concatenate"),
@@ -50,7 +56,25 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
                 windows([height, width], conv.kernel_size, conv.strides, conv.padding)?;
             Ok(vec![height, width, conv.filters])
         }
-        Layer::MaxPooling2D(pool) => {
+        Layer::DepthwiseConv2D(conv) => {
+            let [height, width, channels] = picture(input)?;
+            let [height, width] =
+                windows([height, width], conv.kernel_size, conv.strides, conv.padding)?;
+            let channels = channels.checked_mul(conv.depth_multiplier);
+            Ok(vec![height, width, channels.ok_or("it has too many channels")?])
+        }
+        Layer::SeparableConv2D(conv) => {
+            let [height, width, _] = picture(input)?;
+            let [height, width] =
+                windows([height, width], conv.kernel_size, conv.strides, conv.padding)?;
+            Ok(vec![height, width, conv.filters])
+        }
+        Layer::GlobalMaxPooling2D(pool) | Layer::GlobalAveragePooling2D(pool) => {
+            let [_, _, channels] = picture(input)?;
+            Ok(if pool.keepdims { vec![1, 1, channels] } else { vec![channels] })
+        }
+        Layer::Reshape(reshape) => reshaped(&reshape.target_shape, input),
+        Layer::MaxPooling2D(pool) | Layer::AveragePooling2D(pool) => {
             let [height, width, channels] = picture(input)?;
             let strides = pool.strides.unwrap_or(pool.pool_size);
             let [height, width] = windows([height, width], pool.pool_size, strides, pool.padding)?;
@@ -104,6 +128,23 @@ pub(crate) fn weights_of(
             let bias = d.use_bias.then_some(d.bias_initializer);
             with_bias(kernel, d.kernel_initializer, d.units, bias)
         }
+        Layer::DepthwiseConv2D(c) => {
+            let (window, channels) = (c.kernel_size, inputs[0][2]);
+            let kernel = vec![window.height, window.width, channels, c.depth_multiplier];
+            let bias = c.use_bias.then_some(c.bias_initializer);
+            with_bias(kernel, c.depthwise_initializer, channels * c.depth_multiplier, bias)
+        }
+        Layer::SeparableConv2D(c) => {
+            let (window, channels) = (c.kernel_size, inputs[0][2]);
+            let depthwise = vec![window.height, window.width, channels, c.depth_multiplier];
+            let pointwise = vec![1, 1, channels.saturating_mul(c.depth_multiplier), c.filters];
+            let mut weights = vec![
+                ("depthwise_kernel", depthwise, c.depthwise_initializer),
+                ("pointwise_kernel", pointwise, c.pointwise_initializer),
+            ];
+            weights.extend(c.use_bias.then(|| ("bias", vec![c.filters], c.bias_initializer)));
+            weights
+        }
         Layer::Conv2D(c) => {
             let window = c.kernel_size;
             let kernel = vec![window.height, window.width, inputs[0][2], c.filters];
@@ -112,6 +153,21 @@ pub(crate) fn weights_of(
         }
         _ => vec![],
     }
+}
+
+/// The target with its -1 worked out, if it has one.
+fn reshaped(target: &[i64], input: &[usize]) -> Result<Vec<usize>, String> {
+    let total = elements(input).unwrap_or(0);
+    let wrong = || format!("{target:?} is not a shape of {total} numbers");
+    let known = target.iter().filter(|side| **side != -1);
+    let known = known.map(|side| usize::try_from(*side)).collect::<Result<Vec<_>, _>>();
+    let known = known.ok().and_then(|sides| elements(&sides).or(sides.is_empty().then_some(1)));
+    let known = known.ok_or_else(wrong)?;
+    let open = target.iter().filter(|side| **side == -1).count();
+    if open > 1 || !total.is_multiple_of(known) || (open == 0 && total != known) {
+        return Err(wrong());
+    }
+    Ok(target.iter().map(|side| usize::try_from(*side).unwrap_or(total / known)).collect())
 }
 
 fn picture(shape: &[usize]) -> Result<[usize; 3], String> {

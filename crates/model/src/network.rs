@@ -2,7 +2,7 @@
 
 use spec::{
     Activation, Adam, Builtin, Conv2D, Dense, Dropout, Flatten, Initializer, Layer, Loss, LossName,
-    MaxPooling2D, Optimizer, Padding, Pair, Reduction,
+    Optimizer, Padding, Pair, Pooling2D, Reduction,
 };
 
 use crate::{Error, Graph};
@@ -82,7 +82,7 @@ fn mnist_cnn(dropout: [f32; 2], classes: usize) -> Vec<Layer> {
     vec![
         conv(32),
         conv(64),
-        Layer::MaxPooling2D(MaxPooling2D {
+        Layer::MaxPooling2D(Pooling2D {
             pool_size: Pair::square(2),
             strides: None,
             padding: Padding::Valid,

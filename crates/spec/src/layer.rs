@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 /// One layer of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-later" = [
-    "Conv1D", "DepthwiseConv2D", "SeparableConv2D", "MaxPooling1D", "AveragePooling2D",
-    "GlobalAveragePooling2D", "GlobalMaxPooling2D", "BatchNormalization", "LayerNormalization",
-    "Reshape", "Embedding", "GRU", "LSTM", "Bidirectional", "Rescaling",
+    "Conv1D", "MaxPooling1D", "BatchNormalization", "LayerNormalization", "Embedding", "GRU", "LSTM", "Bidirectional", "Rescaling",
     "RandomFlip", "RandomRotation", "ZeroPadding2D"
 ]))]
 pub enum Layer {
@@ -18,12 +16,24 @@ pub enum Layer {
     Dense(Dense),
     /// A window of weights slides over a picture.
     Conv2D(Conv2D),
+    /// A window of weights for each channel slides over a picture.
+    DepthwiseConv2D(DepthwiseConv2D),
+    /// A window for each channel, and then weighted sums over channels.
+    SeparableConv2D(SeparableConv2D),
     /// The largest value in each window.
-    MaxPooling2D(MaxPooling2D),
+    MaxPooling2D(Pooling2D),
+    /// The mean of each window.
+    AveragePooling2D(Pooling2D),
+    /// The largest value of each channel.
+    GlobalMaxPooling2D(GlobalPooling2D),
+    /// The mean of each channel.
+    GlobalAveragePooling2D(GlobalPooling2D),
     /// Drops random elements while training.
     Dropout(Dropout),
     /// Turns a sample of any shape into one row of numbers.
     Flatten(Flatten),
+    /// Gives a sample another shape.
+    Reshape(Reshape),
     /// An activation function on its own.
     Activation(ActivationLayer),
     /// The sum of several layers of one shape.
@@ -91,10 +101,77 @@ pub struct Conv2D {
     pub bias_initializer: Initializer,
 }
 
-/// The largest value in each window of a picture.
+/// A window of weights for each channel slides over a picture (height, width, channels).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MaxPooling2D {
+pub struct DepthwiseConv2D {
+    /// Height and width of the windows; one number means both.
+    pub kernel_size: Pair,
+    /// How far the windows move each time.
+    #[serde(default = "one")]
+    pub strides: Pair,
+    /// Whether the picture is padded so that its size stays.
+    #[serde(default)]
+    pub padding: Padding,
+    /// How many windows, and output channels, each channel has.
+    #[serde(default = "single")]
+    #[schemars(range(min = 1, max = 1024))]
+    pub depth_multiplier: usize,
+    /// What is applied to each sum.
+    #[serde(default)]
+    pub activation: Activation,
+    /// Whether a constant is added to each sum.
+    #[serde(default = "yes")]
+    pub use_bias: bool,
+    /// How the weights start.
+    #[serde(default)]
+    pub depthwise_initializer: Initializer,
+    /// How the constants start.
+    #[serde(default = "zeros")]
+    pub bias_initializer: Initializer,
+}
+
+/// A window of weights for each channel slides over a picture, and each output is a weighted sum of what
+/// the channels come to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SeparableConv2D {
+    /// How many output channels.
+    #[schemars(range(min = 1, max = 1_048_576))]
+    pub filters: usize,
+    /// Height and width of the windows; one number means both.
+    pub kernel_size: Pair,
+    /// How far the windows move each time.
+    #[serde(default = "one")]
+    pub strides: Pair,
+    /// Whether the picture is padded so that its size stays.
+    #[serde(default)]
+    pub padding: Padding,
+    /// How many windows each channel has.
+    #[serde(default = "single")]
+    #[schemars(range(min = 1, max = 1024))]
+    pub depth_multiplier: usize,
+    /// What is applied to each sum.
+    #[serde(default)]
+    pub activation: Activation,
+    /// Whether a constant is added to each sum.
+    #[serde(default = "yes")]
+    pub use_bias: bool,
+    /// How the windows start.
+    #[serde(default)]
+    pub depthwise_initializer: Initializer,
+    /// How the weights of the sums start.
+    #[serde(default)]
+    pub pointwise_initializer: Initializer,
+    /// How the constants start.
+    #[serde(default = "zeros")]
+    pub bias_initializer: Initializer,
+}
+
+/// One value for each window of a picture.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pooling2D {
     /// Height and width of the window.
     #[serde(default = "two")]
     pub pool_size: Pair,
@@ -104,6 +181,15 @@ pub struct MaxPooling2D {
     /// Whether windows that reach over the edge count.
     #[serde(default)]
     pub padding: Padding,
+}
+
+/// One value for each channel of a picture.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GlobalPooling2D {
+    /// Whether the result is a picture of one pixel instead of a row of numbers.
+    #[serde(default)]
+    pub keepdims: bool,
 }
 
 /// Drops random elements while training, and scales up the others.
@@ -119,6 +205,15 @@ pub struct Dropout {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flatten {}
+
+/// Gives a sample another shape of as many numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reshape {
+    /// The shape, without the batch; one side may be -1, for whatever is left.
+    #[schemars(length(min = 1, max = 8), inner(range(min = -1, max = 1_048_576)))]
+    pub target_shape: Vec<i64>,
+}
 
 /// An activation function on its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -235,6 +330,10 @@ fn yes() -> bool {
 
 fn zeros() -> Initializer {
     Initializer::Zeros
+}
+
+fn single() -> usize {
+    1
 }
 
 fn one() -> Pair {

@@ -40,8 +40,9 @@ pub use data::{Assign, BUILTIN_DATA, Data, Holdout, Prepare};
 pub use error::{Problem, SpecError};
 pub use evaluate::{Evaluate, Split};
 pub use layer::{
-    Activation, ActivationLayer, Add, Concatenate, Conv2D, Dense, Dropout, Flatten, Initializer,
-    Input, Layer, MaxPooling2D, Padding, Pair,
+    Activation, ActivationLayer, Add, Concatenate, Conv2D, Dense, DepthwiseConv2D, Dropout,
+    Flatten, GlobalPooling2D, Initializer, Input, Layer, Padding, Pair, Pooling2D, Reshape,
+    SeparableConv2D,
 };
 pub use nearest::nearest;
 pub use network::{Builtin, Model};

@@ -33,8 +33,10 @@ model:
             "a.yaml:9:24: model.layers.4.Dropout.rate: expected less than 1, found `1`",
             "a.yaml:10:29: model.layers.5.Conv2D.kernel_size: expected a list of 2, found 3",
             "a.yaml:10:62: model.layers.5.Conv2D.padding: unknown value `sane`; did you mean `same`?",
-            "a.yaml:11:7: model.layers.6: expected one of `Input`, `Dense`, `Conv2D`, `MaxPooling2D`, \
-             `Dropout`, `Flatten`, `Activation`, found nothing",
+            "a.yaml:11:7: model.layers.6: expected one of `Input`, `Dense`, `Conv2D`, `DepthwiseConv2D`, \
+             `SeparableConv2D`, `MaxPooling2D`, `AveragePooling2D`, `GlobalMaxPooling2D`, \
+             `GlobalAveragePooling2D`, `Dropout`, `Flatten`, `Reshape`, `Activation`, `Add`, \
+             `Concatenate`, found nothing",
         ]
     );
 }

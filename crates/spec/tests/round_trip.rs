@@ -4,11 +4,12 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use spec::{
-    self as spec, Action, Activation, ActivationLayer, Adam, Assign, Average, Builtin, Checkpoint,
-    Clip, Combine, Conv2D, Data, Dense, Dropout, Duration, EarlyStop, Evaluate, Flatten, Holdout,
-    Initializer, Input, Layer, Length, Loss, LossName, MaxPooling2D, Mode, Model, Monitor,
-    Optimizer, Outer, Padding, Pair, ParameterServer, Prepare, Rate, Reduction, Rmsprop, RunSpec,
-    Schedule, Sgd, Split, Step, Sync, Train,
+    self as spec, Action, Activation, ActivationLayer, Adam, Add, Assign, Average, Builtin,
+    Checkpoint, Clip, Combine, Concatenate, Conv2D, Data, Dense, DepthwiseConv2D, Dropout,
+    Duration, EarlyStop, Evaluate, Flatten, GlobalPooling2D, Holdout, Initializer, Input, Layer,
+    Length, Loss, LossName, Mode, Model, Monitor, Optimizer, Outer, Padding, Pair, ParameterServer,
+    Pooling2D, Prepare, Rate, Reduction, Reshape, Rmsprop, RunSpec, Schedule, SeparableConv2D, Sgd,
+    Split, Step, Sync, Train,
 };
 
 fn name() -> impl Strategy<Value = String> {
@@ -107,12 +108,55 @@ fn layer() -> impl Strategy<Value = Layer> {
             }
         ),
         (pair(), option::of(pair()), padding()).prop_map(|(pool_size, strides, padding)| {
-            Layer::MaxPooling2D(MaxPooling2D { pool_size, strides, padding })
+            Layer::MaxPooling2D(Pooling2D { pool_size, strides, padding })
         }),
+        (pair(), option::of(pair()), padding()).prop_map(|(pool_size, strides, padding)| {
+            Layer::AveragePooling2D(Pooling2D { pool_size, strides, padding })
+        }),
+        any::<bool>()
+            .prop_map(|keepdims| Layer::GlobalAveragePooling2D(GlobalPooling2D { keepdims })),
+        any::<bool>().prop_map(|keepdims| Layer::GlobalMaxPooling2D(GlobalPooling2D { keepdims })),
+        vec(-1i64..100, 1..4).prop_map(|target_shape| Layer::Reshape(Reshape { target_shape })),
+        Just(Layer::Add(Add {})),
+        Just(Layer::Concatenate(Concatenate {})),
+        channelwise(),
         share().prop_map(|rate| Layer::Dropout(Dropout { rate })),
         Just(Layer::Flatten(Flatten {})),
         activation().prop_map(|activation| Layer::Activation(ActivationLayer { activation })),
     ]
+}
+
+fn channelwise() -> impl Strategy<Value = Layer> {
+    let weights = (activation(), any::<bool>(), [initializer(), initializer(), initializer()]);
+    let sizes = (pair(), pair(), padding(), 1usize..9);
+    (option::of(1usize..1000), sizes, weights).prop_map(|(filters, sizes, weights)| {
+        let (kernel_size, strides, padding, depth_multiplier) = sizes;
+        let (activation, use_bias, [depthwise, pointwise, bias]) = weights;
+        match filters {
+            None => Layer::DepthwiseConv2D(DepthwiseConv2D {
+                kernel_size,
+                strides,
+                padding,
+                depth_multiplier,
+                activation,
+                use_bias,
+                depthwise_initializer: depthwise,
+                bias_initializer: bias,
+            }),
+            Some(filters) => Layer::SeparableConv2D(SeparableConv2D {
+                filters,
+                kernel_size,
+                strides,
+                padding,
+                depth_multiplier,
+                activation,
+                use_bias,
+                depthwise_initializer: depthwise,
+                pointwise_initializer: pointwise,
+                bias_initializer: bias,
+            }),
+        }
+    })
 }
 
 fn model() -> impl Strategy<Value = Model> {

@@ -61,6 +61,23 @@ pub(super) fn concatenate_backward(rows: &[usize], operation: &Operation, run: &
     }
 }
 
+/// Every number so many times.
+pub(super) fn repeat(times: usize, operation: &Operation, run: &mut Run<'_>) {
+    let ranges = [operation.x.range(run.n), operation.y.range(run.n)];
+    let [x, y] = disjoint(run.values, ranges);
+    for (x, y) in x.iter().zip(y.chunks_exact_mut(times)) {
+        y.fill(*x);
+    }
+}
+
+pub(super) fn repeat_backward(times: usize, operation: &Operation, run: &mut Run<'_>) {
+    let (Some(dy), Some(dx)) = (operation.dy, operation.dx) else { return };
+    let [dy, dx] = disjoint(run.values, [dy.range(run.n), dx.range(run.n)]);
+    for (dx, dy) in dx.iter_mut().zip(dy.chunks_exact(times)) {
+        *dx = dy.iter().sum();
+    }
+}
+
 fn copy(from: Place, to: Place, run: &mut Run<'_>) {
     if from != to {
         let [from, to] = disjoint(run.values, [from.range(run.n), to.range(run.n)]);

@@ -1,8 +1,10 @@
 //! The operations on the CPU: one file each, forward and backward.
 
 mod activate;
+mod average;
 mod conv;
 mod dense;
+mod depthwise;
 mod drop;
 mod head;
 mod join;
@@ -35,6 +37,7 @@ pub(crate) fn scratch(operation: &Operation, batch: usize) -> usize {
     match &operation.op {
         Op::Dense(dense) => dense.scratch(batch, operation.dx.is_some()),
         Op::Conv(conv) => conv.scratch(batch, trains, operation.dx.is_some()),
+        Op::Depthwise(depthwise) if trains => depthwise.scratch(batch),
         _ => 0,
     }
 }
@@ -45,6 +48,9 @@ impl Operation {
         match &self.op {
             Op::Dense(dense) => dense.forward(self, run),
             Op::Conv(conv) => conv.forward(self, run),
+            Op::Depthwise(depthwise) => depthwise.forward(self, run),
+            Op::Average(average) => average.forward(self, run),
+            Op::Repeat(times) => join::repeat(*times, self, run),
             Op::Pool(pool) => pool.forward(self, run),
             Op::Drop(drop) => drop.forward(self, run),
             Op::Activate(activate) => activate.forward(self, run),
@@ -60,6 +66,9 @@ impl Operation {
         match &self.op {
             Op::Dense(dense) => dense.backward(self, run),
             Op::Conv(conv) => conv.backward(self, run),
+            Op::Depthwise(depthwise) => depthwise.backward(self, run),
+            Op::Average(average) => average.backward(self, run),
+            Op::Repeat(times) => join::repeat_backward(*times, self, run),
             Op::Pool(pool) => pool.backward(self, run),
             Op::Drop(drop) => drop.backward(self, run),
             Op::Activate(activate) => activate.backward(self, run),

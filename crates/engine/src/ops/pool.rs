@@ -50,8 +50,8 @@ fn largest(window: &Window, x: &[f32], output: usize) -> usize {
     let channels = window.input.channels;
     let (pixel, channel) = (output / channels, output % channels);
     let (down, across) = (pixel / window.output.width, pixel % window.output.width);
-    let rows = covered(window, 0, down);
-    let columns = covered(window, 1, across);
+    let rows = window.covered(0, down);
+    let columns = window.covered(1, across);
     let mut best = (rows.start * window.input.width + columns.start) * channels + channel;
     for row in rows {
         for column in columns.clone() {
@@ -63,13 +63,4 @@ fn largest(window: &Window, x: &[f32], output: usize) -> usize {
         }
     }
     best
-}
-
-/// The input rows (axis 0) or columns (axis 1) that a window covers inside the picture.
-fn covered(window: &Window, axis: usize, output: usize) -> std::ops::Range<usize> {
-    let size = [window.height, window.width][axis];
-    let pixels = [window.input.height, window.input.width][axis];
-    let start = output * window.stride[axis];
-    let end = (start + size - window.before[axis]).min(pixels);
-    start.saturating_sub(window.before[axis])..end
 }

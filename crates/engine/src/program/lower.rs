@@ -9,9 +9,10 @@
 //!   read is forked, so that each reads one of its own and backward their gradients are summed.
 
 use model::Graph;
-use spec::{Activation, Layer, Padding, Pair};
+use spec::Activation;
 
-use super::{Activate, Conv, Dense, Drop, Op, Picture, Place, Pool, Window};
+use super::layers::last;
+use super::{Activate, Op, Place, Pool, Window};
 
 /// Operations in order, before they have places.
 pub(super) struct Draft {
@@ -54,56 +55,20 @@ pub(super) fn lower(graph: &Graph) -> Draft {
     draft
 }
 
-struct Lowering {
+pub(super) struct Lowering {
     draft: Draft,
     /// Whether several layers read a value.
     shared: Vec<bool>,
 }
 
 impl Lowering {
-    /// Adds what a layer computes. Its value.
-    fn node(&mut self, graph: &Graph, number: usize, reads: Vec<usize>) -> usize {
-        let node = &graph.nodes()[number];
-        let shape = graph.shape(number);
-        match &node.layer {
-            Layer::Input(_) => self.value(shape.iter().product()),
-            Layer::Flatten(_) => reads[0],
-            Layer::Dense(dense) => {
-                let value = self.push(lower_dense(graph, number, dense), reads, shape);
-                self.activate(dense.activation, value, shape)
-            }
-            Layer::Conv2D(conv) => {
-                let value = self.push(lower_conv(graph, number, conv), reads, shape);
-                self.activate(conv.activation, value, shape)
-            }
-            Layer::MaxPooling2D(pool) => {
-                let input = picture(graph.shape(node.inputs[0]));
-                let strides = pool.strides.unwrap_or(pool.pool_size);
-                let window = window(input, picture(shape), [pool.pool_size, strides], pool.padding);
-                self.pool(window, reads[0], shape)
-            }
-            Layer::Dropout(dropout) if dropout.rate == 0.0 => reads[0],
-            Layer::Dropout(dropout) => {
-                let (layer, rate) = (number as u64, dropout.rate);
-                self.push(Op::Drop(Drop { layer, rate }), reads, shape)
-            }
-            Layer::Activation(layer) => self.activate(layer.activation, reads[0], shape),
-            Layer::Add(_) => self.push(Op::Add, reads, shape),
-            Layer::Concatenate(_) => {
-                let row = |&input: &usize| last(graph.shape(input));
-                let rows = node.inputs.iter().map(row).collect();
-                self.push(Op::Concatenate(rows), reads, shape)
-            }
-        }
-    }
-
-    fn value(&mut self, len: usize) -> usize {
+    pub(super) fn value(&mut self, len: usize) -> usize {
         self.draft.values.push(len);
         self.shared.push(false);
         self.shared.len() - 1
     }
 
-    fn push(&mut self, op: Op, reads: Vec<usize>, shape: &[usize]) -> usize {
+    pub(super) fn push(&mut self, op: Op, reads: Vec<usize>, shape: &[usize]) -> usize {
         let value = self.value(shape.iter().product());
         self.draft.steps.push(Step { op, reads, writes: vec![value] });
         value
@@ -117,7 +82,12 @@ impl Lowering {
     }
 
     /// Adds an activation: into the product before it if that is possible.
-    fn activate(&mut self, activation: Activation, value: usize, shape: &[usize]) -> usize {
+    pub(super) fn activate(
+        &mut self,
+        activation: Activation,
+        value: usize,
+        shape: &[usize],
+    ) -> usize {
         let fused = match self.maker(value) {
             Some(Op::Dense(dense)) => Some(&mut dense.relu),
             Some(Op::Conv(conv)) if conv.choices.is_none() => Some(&mut conv.relu),
@@ -137,7 +107,7 @@ impl Lowering {
     }
 
     /// Adds a max pooling: into the convolution before it if that is possible.
-    fn pool(&mut self, window: Window, value: usize, shape: &[usize]) -> usize {
+    pub(super) fn pool(&mut self, window: Window, value: usize, shape: &[usize]) -> usize {
         let halves = window.height == 2
             && window.width == 2
             && window.stride == [2, 2]
@@ -191,62 +161,5 @@ impl Draft {
             let fork = Step { op: Op::Fork, reads: vec![value], writes };
             self.steps.insert(made.map_or(0, |made| made + 1), fork);
         }
-    }
-}
-
-fn last(shape: &[usize]) -> usize {
-    shape[shape.len() - 1]
-}
-
-fn lower_dense(graph: &Graph, number: usize, dense: &spec::Dense) -> Op {
-    let weights = graph.weights_of(number);
-    Op::Dense(Dense {
-        inputs: weights[0].shape[0],
-        units: dense.units,
-        kernel: weights[0].range.clone(),
-        bias: weights.get(1).map(|bias| bias.range.clone()),
-        relu: false,
-    })
-}
-
-fn lower_conv(graph: &Graph, number: usize, conv: &spec::Conv2D) -> Op {
-    let weights = graph.weights_of(number);
-    let input = picture(graph.shape(graph.nodes()[number].inputs[0]));
-    let output = picture(graph.shape(number));
-    Op::Conv(Conv {
-        window: window(input, output, [conv.kernel_size, conv.strides], conv.padding),
-        kernel: weights[0].range.clone(),
-        bias: weights.get(1).map(|bias| bias.range.clone()),
-        relu: false,
-        choices: None,
-    })
-}
-
-fn picture(shape: &[usize]) -> Picture {
-    let &[height, width, channels] = shape else {
-        unreachable!("the graph has checked that this is a picture: {shape:?}");
-    };
-    Picture { height, width, channels }
-}
-
-fn window(input: Picture, output: Picture, [size, stride]: [Pair; 2], padding: Padding) -> Window {
-    let before_and_after = |windows: usize, size: usize, stride: usize, pixels: usize| {
-        let total = match padding {
-            Padding::Valid => 0,
-            Padding::Same => ((windows - 1) * stride + size).saturating_sub(pixels),
-        };
-        // The odd one goes after, as in TensorFlow.
-        (total / 2, total - total / 2)
-    };
-    let down = before_and_after(output.height, size.height, stride.height, input.height);
-    let across = before_and_after(output.width, size.width, stride.width, input.width);
-    Window {
-        input,
-        output,
-        height: size.height,
-        width: size.width,
-        stride: [stride.height, stride.width],
-        before: [down.0, across.0],
-        after: [down.1, across.1],
     }
 }

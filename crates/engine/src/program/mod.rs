@@ -1,10 +1,11 @@
 //! A program: what is computed, in which order, in which memory. Pure data, made once from a graph
 //! and a batch size; a [`Session`](crate::Session) gives it memory and a processor.
 //!
-//! Three files make it. `lower` turns layers into operations and fuses what belongs together; `place`
+//! Four files make it. `layers` says what each layer becomes; `lower` puts that in an order and fuses what belongs together; `place`
 //! gives every value its place, so that values that do not live at the same time share one; `op` says
 //! what operations there are.
 
+mod layers;
 mod lower;
 mod op;
 mod place;
@@ -12,7 +13,9 @@ mod place;
 use model::Graph;
 use spec::{Loss, LossName, Reduction};
 
-pub(crate) use op::{Activate, Conv, Dense, Drop, Head, Op, Operation, Picture, Pool, Window};
+pub(crate) use op::{
+    Activate, Average, Conv, Dense, Depthwise, Drop, Head, Op, Operation, Picture, Pool, Window,
+};
 pub(crate) use place::Place;
 
 use crate::EngineError;

@@ -27,13 +27,17 @@ pub(crate) struct Operation {
 pub(crate) enum Op {
     Dense(Dense),
     Conv(Conv),
+    Depthwise(Depthwise),
     Pool(Pool),
+    Average(Average),
     Drop(Drop),
     Activate(Activate),
     /// The sum of all it reads.
     Add,
     /// The rows of all it reads, one after another; how long the row of each is.
     Concatenate(Vec<usize>),
+    /// Every number so many times.
+    Repeat(usize),
     /// Nothing, forward. Backward, the gradients of all who read the value are summed.
     Fork,
 }
@@ -59,6 +63,21 @@ pub(crate) struct Conv {
     pub(crate) relu: bool,
     /// When a 2×2 max pooling is fused: where its choices lie, one byte for each output.
     pub(crate) choices: Option<Place>,
+}
+
+/// A window of weights for each channel, over a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Depthwise {
+    pub(crate) window: Window,
+    /// Window height × window width × channels, in the arena of weights.
+    pub(crate) kernel: Range<usize>,
+    pub(crate) bias: Option<Range<usize>>,
+}
+
+/// The mean of each window.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Average {
+    pub(crate) window: Window,
 }
 
 /// The largest value in each window.
@@ -127,6 +146,11 @@ impl Picture {
         self.height * self.width * self.channels
     }
 
+    /// Height, width, channels.
+    pub(crate) fn shape(&self) -> [usize; 3] {
+        [self.height, self.width, self.channels]
+    }
+
     /// Floats of one row of pixels.
     pub(crate) fn row(&self) -> usize {
         self.width * self.channels
@@ -162,7 +186,7 @@ impl Window {
 impl Operation {
     /// Whether the backward pass reads `x`.
     pub(crate) fn needs_x(op: &Op) -> bool {
-        matches!(op, Op::Dense(_) | Op::Conv(_) | Op::Pool(_))
+        matches!(op, Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_) | Op::Pool(_))
     }
 
     /// Whether the backward pass reads `y`.
@@ -171,8 +195,13 @@ impl Operation {
             Op::Dense(dense) => dense.relu,
             Op::Conv(conv) => conv.relu && conv.choices.is_none(),
             Op::Activate(_) => true,
-            Op::Pool(_) | Op::Drop(_) | Op::Add | Op::Concatenate(_) | Op::Fork => false,
+            _ => false,
         }
+    }
+
+    /// Whether it has weights.
+    pub(crate) fn is_trained(op: &Op) -> bool {
+        matches!(op, Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_))
     }
 
     /// Whether it may write its output over its first input, and the gradients likewise.

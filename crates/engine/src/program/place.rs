@@ -152,8 +152,9 @@ impl Lives {
         }
         let mut gradients: Vec<Option<usize>> = vec![None; draft.values.len()];
         for (i, step) in draft.steps.iter().enumerate() {
-            let trained = matches!(step.op, Op::Dense(_) | Op::Conv(_));
-            if !trained && step.reads.iter().all(|read| gradients[*read].is_none()) {
+            if !Operation::is_trained(&step.op)
+                && step.reads.iter().all(|read| gradients[*read].is_none())
+            {
                 continue;
             }
             let shares = Operation::works_in_place(&step.op) || step.op == Op::Fork;

@@ -7,6 +7,7 @@
 
 pub(crate) mod networks;
 pub(crate) mod reference;
+pub(crate) mod separable;
 
 use engine::{Cpu, Input, Isa, Noise, Outcome, Program, Session};
 use model::Graph;

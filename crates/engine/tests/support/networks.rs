@@ -3,8 +3,9 @@
 use model::{Graph, Node};
 use random::{Key, Purpose};
 use spec::{
-    Activation, ActivationLayer, Add, Builtin, Concatenate, Conv2D, Dense, Dropout, Flatten,
-    Initializer, Input, Layer, MaxPooling2D, Model, Padding, Pair,
+    Activation, ActivationLayer, Add, Builtin, Concatenate, Conv2D, Dense, DepthwiseConv2D,
+    Dropout, Flatten, GlobalPooling2D, Initializer, Input, Layer, Model, Padding, Pair, Pooling2D,
+    Reshape, SeparableConv2D,
 };
 
 pub(crate) fn dense(units: usize, activation: Activation) -> Layer {
@@ -36,10 +37,40 @@ pub(crate) fn conv(
 }
 
 pub(crate) fn pool(size: [usize; 2], strides: [usize; 2], padding: Padding) -> Layer {
-    Layer::MaxPooling2D(MaxPooling2D {
-        pool_size: pair(size),
-        strides: Some(pair(strides)),
+    Layer::MaxPooling2D(Pooling2D { pool_size: pair(size), strides: Some(pair(strides)), padding })
+}
+
+pub(crate) fn average(size: [usize; 2], strides: [usize; 2], padding: Padding) -> Layer {
+    let (pool_size, strides) = (pair(size), Some(pair(strides)));
+    Layer::AveragePooling2D(Pooling2D { pool_size, strides, padding })
+}
+
+pub(crate) fn depthwise(times: usize, strides: [usize; 2], padding: Padding) -> Layer {
+    Layer::DepthwiseConv2D(DepthwiseConv2D {
+        kernel_size: pair([3, 2]),
+        strides: pair(strides),
         padding,
+        depth_multiplier: times,
+        activation: Activation::Relu,
+        use_bias: times == 1,
+        depthwise_initializer: Initializer::default(),
+        bias_initializer: Initializer::Zeros,
+    })
+}
+
+/// What a convolution would be with a window for each channel.
+pub(crate) fn separable(conv: Conv2D, times: usize) -> Layer {
+    Layer::SeparableConv2D(SeparableConv2D {
+        filters: conv.filters,
+        kernel_size: conv.kernel_size,
+        strides: conv.strides,
+        padding: conv.padding,
+        depth_multiplier: times,
+        activation: conv.activation,
+        use_bias: conv.use_bias,
+        depthwise_initializer: Initializer::default(),
+        pointwise_initializer: Initializer::default(),
+        bias_initializer: conv.bias_initializer,
     })
 }
 
@@ -136,9 +167,14 @@ pub(crate) fn branched(seed: u64) -> Graph {
         let filters = 1 + draw(9);
         let mut branches = vec![];
         for _ in 0..2 + draw(2) {
-            let mut layer = conv(filters, [1 + draw(3), 1 + draw(3)], [1, 1], Padding::Same);
+            let size = [1 + draw(3), 1 + draw(3)];
+            let mut layer = conv(filters, size, [1, 1], Padding::Same);
             layer.activation = some_activation(draw(8));
-            let mut end = add(Layer::Conv2D(layer), vec![at]);
+            let layer = match draw(3) {
+                0 => separable(layer, 1 + draw(2)),
+                _ => Layer::Conv2D(layer),
+            };
+            let mut end = add(layer, vec![at]);
             match draw(4) {
                 0 => end = add(activation(some_activation(draw(8))), vec![end]),
                 1 => end = add(dropout(0.3), vec![end]),
@@ -160,7 +196,19 @@ pub(crate) fn branched(seed: u64) -> Graph {
             at = add(activation(some_activation(draw(8))), vec![at]);
         }
     }
-    at = add(flatten(), vec![at]);
+    at = match draw(6) {
+        0 => add(depthwise(1 + draw(2), [1 + draw(2), 1 + draw(2)], Padding::Same), vec![at]),
+        1 => add(depthwise(1 + draw(2), [1 + draw(2), 1 + draw(2)], Padding::Valid), vec![at]),
+        2 => add(average([2 + draw(2), 2], [1 + draw(2), 1], Padding::Same), vec![at]),
+        3 => add(average([2, 1 + draw(2)], [2, 1], Padding::Valid), vec![at]),
+        _ => at,
+    };
+    at = match draw(4) {
+        0 => add(Layer::GlobalAveragePooling2D(GlobalPooling2D { keepdims: false }), vec![at]),
+        1 => add(Layer::GlobalMaxPooling2D(GlobalPooling2D { keepdims: false }), vec![at]),
+        2 => add(Layer::Reshape(Reshape { target_shape: vec![-1] }), vec![at]),
+        _ => add(flatten(), vec![at]),
+    };
     add(dense(2 + draw(9), Activation::Softmax), vec![at]);
     Graph::new(nodes).expect("branches that fit")
 }

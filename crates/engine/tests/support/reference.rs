@@ -5,6 +5,8 @@ use model::Graph;
 use random::{Key, Purpose};
 use spec::{Activation, Layer, Padding, Pair, Reduction};
 
+use super::separable::{depth_taps, depthwise, pointwise, pointwise_backward};
+
 /// Loss (summed), gradients of all weights, and answers.
 pub(crate) struct Result64 {
     pub(crate) loss: f64,
@@ -85,7 +87,7 @@ fn part(graph: &Graph, number: usize, dy: &[f64], ds: &mut [Vec<f64>]) {
     }
 }
 
-fn last_axis(graph: &Graph, number: usize) -> usize {
+pub(crate) fn last_axis(graph: &Graph, number: usize) -> usize {
     let shape = graph.shape(number);
     shape[shape.len() - 1]
 }
@@ -99,6 +101,8 @@ fn activation_of(layer: &Layer) -> Activation {
     match layer {
         Layer::Dense(dense) => dense.activation,
         Layer::Conv2D(conv) => conv.activation,
+        Layer::DepthwiseConv2D(conv) => conv.activation,
+        Layer::SeparableConv2D(conv) => conv.activation,
         Layer::Activation(layer) => layer.activation,
         _ => Activation::Linear,
     }
@@ -158,10 +162,19 @@ fn forward(
             }
             taps(graph, number, n, |i, k, o| y[o] += x[i] * kernel[k]);
         }
-        Layer::MaxPooling2D(_) => {
+        Layer::MaxPooling2D(_) | Layer::GlobalMaxPooling2D(_) => {
             for (o, i) in chosen(graph, number, n, x).into_iter().enumerate() {
                 y[o] = x[i];
             }
+        }
+        Layer::AveragePooling2D(_) | Layer::GlobalAveragePooling2D(_) => {
+            for (o, inputs) in pooled(graph, number, n).into_iter().enumerate() {
+                y[o] = inputs.iter().map(|&i| x[i]).sum::<f64>() / inputs.len() as f64;
+            }
+        }
+        Layer::DepthwiseConv2D(_) | Layer::SeparableConv2D(_) => {
+            let between = depthwise(graph, number, (n, weights), x);
+            y = pointwise(graph, number, weights, between);
         }
         Layer::Dropout(dropout) => {
             for (i, y) in y.iter_mut().enumerate() {
@@ -214,10 +227,25 @@ impl Pass<'_> {
                     }
                 }
             }
-            Layer::MaxPooling2D(_) => {
+            Layer::MaxPooling2D(_) | Layer::GlobalMaxPooling2D(_) => {
                 for (o, i) in chosen(graph, number, n, x).into_iter().enumerate() {
                     dx[i] += dz[o];
                 }
+            }
+            Layer::AveragePooling2D(_) | Layer::GlobalAveragePooling2D(_) => {
+                for (o, inputs) in pooled(graph, number, n).into_iter().enumerate() {
+                    inputs.iter().for_each(|&i| dx[i] += dz[o] / inputs.len() as f64);
+                }
+            }
+            Layer::DepthwiseConv2D(_) | Layer::SeparableConv2D(_) => {
+                let between = depthwise(graph, number, (n, self.weights), x);
+                let known = (self.weights, &between[..]);
+                let dbetween = pointwise_backward(graph, number, known, &dz, gradients);
+                let kernel = graph.weights_of(number)[0].range.clone();
+                depth_taps(graph, number, n, |i, k, o| {
+                    gradients[kernel.start + k] += x[i] * dbetween[o];
+                    dx[i] += self.weights[kernel.start + k] * dbetween[o];
+                });
             }
             Layer::Dropout(dropout) => {
                 for (i, dx) in dx.iter_mut().enumerate() {
@@ -262,7 +290,7 @@ fn triples(a: usize, b: usize, c: usize) -> impl Iterator<Item = (usize, usize, 
 }
 
 /// Calls `each` with every (input pixel, place in the window, output pixel), windows in order.
-fn windows(
+pub(crate) fn windows(
     graph: &Graph,
     number: usize,
     n: usize,
@@ -289,25 +317,38 @@ fn windows(
     }
 }
 
-/// For each output of a max pooling, the input it takes.
-fn chosen(graph: &Graph, number: usize, n: usize, x: &[f64]) -> Vec<usize> {
-    let Layer::MaxPooling2D(pool) = &graph.nodes()[number].layer else {
-        unreachable!("only for pooling");
+/// For each output of a pooling, the inputs in its window.
+fn pooled(graph: &Graph, number: usize, n: usize) -> Vec<Vec<usize>> {
+    let node = &graph.nodes()[number];
+    let (Layer::MaxPooling2D(pool) | Layer::AveragePooling2D(pool)) = &node.layer else {
+        let input: usize = graph.shape(node.inputs[0]).iter().product();
+        let channels = last_axis(graph, number);
+        let inside = |sample: usize, channel: usize| {
+            (0..input / channels).map(|pixel| sample * input + pixel * channels + channel).collect()
+        };
+        return triples(1, n, channels)
+            .map(|(_, sample, channel)| inside(sample, channel))
+            .collect();
     };
     let shape = graph.shape(number);
     let channels = shape[2];
-    let mut best = vec![None; n * shape.iter().product::<usize>()];
+    let mut inputs = vec![vec![]; n * shape.iter().product::<usize>()];
     let strides = pool.strides.unwrap_or(pool.pool_size);
     windows(graph, number, n, (pool.pool_size, strides, pool.padding), |pixel, _, output| {
         for channel in 0..channels {
-            let i = pixel * channels + channel;
-            let best: &mut Option<usize> = &mut best[output * channels + channel];
-            if best.is_none_or(|best| x[i] > x[best]) {
-                *best = Some(i);
-            }
+            inputs[output * channels + channel].push(pixel * channels + channel);
         }
     });
-    best.into_iter().map(|best| best.expect("a window covers something")).collect()
+    inputs
+}
+
+/// For each output of a max pooling, the input it takes: the first of the largest.
+fn chosen(graph: &Graph, number: usize, n: usize, x: &[f64]) -> Vec<usize> {
+    let first_largest = |inputs: Vec<usize>| {
+        let largest = |best: usize, i: usize| if x[i] > x[best] { i } else { best };
+        inputs.into_iter().reduce(largest).expect("a window covers something")
+    };
+    pooled(graph, number, n).into_iter().map(first_largest).collect()
 }
 
 fn keep(rate: f32, noise: Option<Noise>, layer: usize, element: usize) -> f64 {

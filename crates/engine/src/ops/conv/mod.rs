@@ -22,7 +22,7 @@ use crate::share::Cut;
 const CHUNKS: usize = 16;
 
 /// Chunks for a batch of `n` samples.
-fn chunks(n: usize) -> usize {
+pub(super) fn chunks(n: usize) -> usize {
     n.clamp(1, CHUNKS)
 }
 
@@ -86,7 +86,13 @@ fn source(window: &Window) -> Picture {
 }
 
 /// `to` = the tree sum of the part of all partial gradients that begins at `first`.
-fn add_partials(cpu: &Cpu, partials: &[f32], parts: usize, first: usize, to: &mut [f32]) {
+pub(super) fn add_partials(
+    cpu: &Cpu,
+    partials: &[f32],
+    parts: usize,
+    first: usize,
+    to: &mut [f32],
+) {
     const BLOCK: usize = 2048;
     let len = to.len();
     let blocks = len.div_ceil(BLOCK);

@@ -1,0 +1,153 @@
+//! A convolution in which every channel has a window of its own. Vectors run over channels; each sum is
+//! one chain of fused multiply-adds over the window, row by row, or over the outputs.
+
+use std::ops::Range;
+
+use crate::program::Window;
+use crate::simd::kernel;
+
+/// Channels whose sums stay in registers together.
+const BLOCK: usize = 32;
+
+kernel! {
+    /// One picture forward: y = Σ x·kernel, starting at the bias where there is one.
+    fn forward<'a>(window: Window, x: &'a [f32], weights: [&'a [f32]; 2], y: &'a mut [f32]) {
+        let [kernel, bias] = weights;
+        let channels = window.input.channels;
+        for (pixel, y) in y.chunks_exact_mut(channels).enumerate() {
+            let at = [pixel / window.output.width, pixel % window.output.width];
+            blocks(channels, |first, len| {
+                let mut sums = [0.0; BLOCK];
+                if !bias.is_empty() {
+                    sums[..len].copy_from_slice(&bias[first..first + len]);
+                }
+                for row in window.covered(0, at[0]) {
+                    for column in window.covered(1, at[1]) {
+                        let from = (row * window.input.width + column) * channels + first;
+                        let tap = window.tap(at, [row, column]) * channels + first;
+                        add(&mut sums, &x[from..from + len], &kernel[tap..tap + len]);
+                    }
+                }
+                y[first..first + len].copy_from_slice(&sums[..len]);
+            });
+        }
+    }
+}
+
+kernel! {
+    /// The gradient of one picture: dx = Σ dy·kernel over all windows that a pixel is in.
+    fn input_gradient<'a>(window: Window, dy: &'a [f32], kernel: &'a [f32], dx: &'a mut [f32]) {
+        let channels = window.input.channels;
+        for (pixel, dx) in dx.chunks_exact_mut(channels).enumerate() {
+            let at = [pixel / window.input.width, pixel % window.input.width];
+            blocks(channels, |first, len| {
+                let mut sums = [0.0; BLOCK];
+                for row in window.covering(0, at[0]) {
+                    for column in window.covering(1, at[1]) {
+                        let from = (row * window.output.width + column) * channels + first;
+                        let tap = window.tap([row, column], at) * channels + first;
+                        add(&mut sums, &dy[from..from + len], &kernel[tap..tap + len]);
+                    }
+                }
+                dx[first..first + len].copy_from_slice(&sums[..len]);
+            });
+        }
+    }
+}
+
+kernel! {
+    /// Adds the gradient that one picture gives the kernel: Σ x·dy over all outputs, for each tap.
+    fn add_weight_gradient<'a>(window: Window, x: &'a [f32], dy: &'a [f32], dw: &'a mut [f32]) {
+        let channels = window.input.channels;
+        for (tap, dw) in dw.chunks_exact_mut(channels).enumerate() {
+            let [down, across] = [tap / window.width, tap % window.width];
+            let (rows, columns) = (window.reaching(0, down), window.reaching(1, across));
+            blocks(channels, |first, len| {
+                let mut sums = [0.0; BLOCK];
+                sums[..len].copy_from_slice(&dw[first..first + len]);
+                for row in rows.clone() {
+                    let above = row * window.stride[0] + down - window.before[0];
+                    for column in columns.clone() {
+                        let left = column * window.stride[1] + across - window.before[1];
+                        let from = (above * window.input.width + left) * channels + first;
+                        let to = (row * window.output.width + column) * channels + first;
+                        add(&mut sums, &x[from..from + len], &dy[to..to + len]);
+                    }
+                }
+                dw[first..first + len].copy_from_slice(&sums[..len]);
+            });
+        }
+    }
+}
+
+/// Calls `each` with the first channel and the length of every block.
+#[inline(always)]
+fn blocks(channels: usize, mut each: impl FnMut(usize, usize)) {
+    let mut first = 0;
+    while first + BLOCK <= channels {
+        each(first, BLOCK);
+        first += BLOCK;
+    }
+    if first < channels {
+        each(first, channels - first);
+    }
+}
+
+#[inline(always)]
+fn add(sums: &mut [f32; BLOCK], left: &[f32], right: &[f32]) {
+    match (<&[f32; BLOCK]>::try_from(left), <&[f32; BLOCK]>::try_from(right)) {
+        // Of a known length, so that the sums stay in registers.
+        (Ok(left), Ok(right)) => {
+            for i in 0..BLOCK {
+                sums[i] = left[i].mul_add(right[i], sums[i]);
+            }
+        }
+        _ => {
+            for ((sum, left), right) in sums.iter_mut().zip(left).zip(right) {
+                *sum = left.mul_add(*right, *sum);
+            }
+        }
+    }
+}
+
+impl Window {
+    /// The input rows (axis 0) or columns (axis 1) that a window covers inside the picture.
+    #[inline(always)]
+    pub(crate) fn covered(&self, axis: usize, output: usize) -> Range<usize> {
+        let size = [self.height, self.width][axis];
+        let pixels = [self.input.height, self.input.width][axis];
+        let start = output * self.stride[axis];
+        let end = (start + size - self.before[axis]).min(pixels);
+        start.saturating_sub(self.before[axis])..end
+    }
+
+    /// The rows or columns of outputs whose windows cover a row or column of the input.
+    #[inline(always)]
+    fn covering(&self, axis: usize, input: usize) -> Range<usize> {
+        let size = [self.height, self.width][axis];
+        let outputs = [self.output.height, self.output.width][axis];
+        let padded = input + self.before[axis];
+        let first = (padded + 1).saturating_sub(size).div_ceil(self.stride[axis]);
+        first..(padded / self.stride[axis] + 1).min(outputs)
+    }
+
+    /// The rows or columns of outputs for which a tap of the window lies inside the picture.
+    #[inline(always)]
+    fn reaching(&self, axis: usize, tap: usize) -> Range<usize> {
+        let pixels = [self.input.height, self.input.width][axis];
+        let outputs = [self.output.height, self.output.width][axis];
+        let (stride, before) = (self.stride[axis], self.before[axis]);
+        let first = before.saturating_sub(tap).div_ceil(stride);
+        // The last output whose tap lies before the edge.
+        let end = (pixels + before).saturating_sub(tap).div_ceil(stride).min(outputs);
+        first..end
+    }
+
+    /// Which of the window's places lies on an input pixel, for the window of an output.
+    #[inline(always)]
+    fn tap(&self, output: [usize; 2], input: [usize; 2]) -> usize {
+        let along =
+            |axis: usize| input[axis] + self.before[axis] - output[axis] * self.stride[axis];
+        along(0) * self.width + along(1)
+    }
+}

@@ -1,0 +1,199 @@
+//! What each layer becomes: one operation, or a few.
+
+use model::{Graph, Weight};
+use spec::{Layer, Padding, Pair};
+
+use super::lower::Lowering;
+use super::{Average, Conv, Dense, Depthwise, Drop, Op, Picture, Pool, Window};
+
+/// A layer to be lowered.
+struct Site<'a> {
+    layer: &'a Layer,
+    number: usize,
+    weights: &'a [Weight],
+    /// The shapes of what it reads.
+    inputs: Vec<&'a [usize]>,
+    /// The shape of its output.
+    shape: &'a [usize],
+}
+
+/// How windows lie over a picture, as layers say it.
+#[derive(Clone, Copy)]
+struct Sizes {
+    window: Pair,
+    strides: Pair,
+    padding: Padding,
+}
+
+impl Lowering {
+    /// Adds what a layer computes. Its value.
+    pub(super) fn node(&mut self, graph: &Graph, number: usize, reads: Vec<usize>) -> usize {
+        let node = &graph.nodes()[number];
+        let inputs = node.inputs.iter().map(|&input| graph.shape(input)).collect();
+        let (weights, shape) = (graph.weights_of(number), graph.shape(number));
+        let site = Site { layer: &node.layer, number, weights, inputs, shape };
+        match site.layer {
+            Layer::Input(_) => self.value(shape.iter().product()),
+            Layer::Flatten(_) | Layer::Reshape(_) => reads[0],
+            Layer::Dropout(dropout) if dropout.rate == 0.0 => reads[0],
+            Layer::Activation(layer) => self.activate(layer.activation, reads[0], shape),
+            Layer::Dense(dense) => {
+                let value = self.push(site.dense(), reads, shape);
+                self.activate(dense.activation, value, shape)
+            }
+            Layer::Conv2D(conv) => {
+                let value = self.push(site.conv(conv), reads, shape);
+                self.activate(conv.activation, value, shape)
+            }
+            Layer::DepthwiseConv2D(conv) => {
+                let sizes = Sizes::new(conv.kernel_size, conv.strides, conv.padding);
+                let bias = weights.get(1);
+                let value = self.depthwise(&site, reads, (conv.depth_multiplier, sizes), bias);
+                self.activate(conv.activation, value, shape)
+            }
+            Layer::SeparableConv2D(conv) => {
+                let sizes = Sizes::new(conv.kernel_size, conv.strides, conv.padding);
+                let between = self.depthwise(&site, reads, (conv.depth_multiplier, sizes), None);
+                let value = self.push(site.pointwise(conv.depth_multiplier), vec![between], shape);
+                self.activate(conv.activation, value, shape)
+            }
+            Layer::MaxPooling2D(pool) => self.pool(site.pool_window(pool), reads[0], shape),
+            Layer::GlobalMaxPooling2D(_) => {
+                let window = site.whole();
+                self.push(Op::Pool(Pool { window }), reads, shape)
+            }
+            Layer::AveragePooling2D(pool) => {
+                let window = site.pool_window(pool);
+                self.push(Op::Average(Average { window }), reads, shape)
+            }
+            Layer::GlobalAveragePooling2D(_) => {
+                let window = site.whole();
+                self.push(Op::Average(Average { window }), reads, shape)
+            }
+            Layer::Dropout(dropout) => {
+                let (layer, rate) = (site.number as u64, dropout.rate);
+                self.push(Op::Drop(Drop { layer, rate }), reads, shape)
+            }
+            Layer::Add(_) => self.push(Op::Add, reads, shape),
+            Layer::Concatenate(_) => {
+                let rows = site.inputs.iter().map(|shape| last(shape)).collect();
+                self.push(Op::Concatenate(rows), reads, shape)
+            }
+        }
+    }
+
+    /// Adds a window for each channel; where a channel has several, it is there several times first.
+    fn depthwise(
+        &mut self,
+        site: &Site<'_>,
+        mut reads: Vec<usize>,
+        (times, sizes): (usize, Sizes),
+        bias: Option<&Weight>,
+    ) -> usize {
+        let input = picture(site.inputs[0]);
+        let channels = input.channels * times;
+        let (input, output) =
+            (Picture { channels, ..input }, Picture { channels, ..picture(site.shape) });
+        if times > 1 {
+            reads = vec![self.push(Op::Repeat(times), reads, &input.shape())];
+        }
+        let op = Op::Depthwise(Depthwise {
+            window: sizes.window(input, output),
+            kernel: site.weights[0].range.clone(),
+            bias: bias.map(|bias| bias.range.clone()),
+        });
+        self.push(op, reads, &output.shape())
+    }
+}
+
+impl Site<'_> {
+    fn dense(&self) -> Op {
+        Op::Dense(Dense {
+            inputs: self.weights[0].shape[0],
+            units: self.weights[0].shape[1],
+            kernel: self.weights[0].range.clone(),
+            bias: self.weights.get(1).map(|bias| bias.range.clone()),
+            relu: false,
+        })
+    }
+
+    fn conv(&self, conv: &spec::Conv2D) -> Op {
+        let sizes = Sizes::new(conv.kernel_size, conv.strides, conv.padding);
+        Op::Conv(Conv {
+            window: sizes.window(picture(self.inputs[0]), picture(self.shape)),
+            kernel: self.weights[0].range.clone(),
+            bias: self.weights.get(1).map(|bias| bias.range.clone()),
+            relu: false,
+            choices: None,
+        })
+    }
+
+    /// The second half of a separable convolution: weighted sums over channels.
+    fn pointwise(&self, times: usize) -> Op {
+        let output = picture(self.shape);
+        let input = Picture { channels: picture(self.inputs[0]).channels * times, ..output };
+        let one = Sizes::new(Pair::square(1), Pair::square(1), Padding::Valid);
+        Op::Conv(Conv {
+            window: one.window(input, output),
+            kernel: self.weights[1].range.clone(),
+            bias: self.weights.get(2).map(|bias| bias.range.clone()),
+            relu: false,
+            choices: None,
+        })
+    }
+
+    fn pool_window(&self, pool: &spec::Pooling2D) -> Window {
+        let strides = pool.strides.unwrap_or(pool.pool_size);
+        let sizes = Sizes::new(pool.pool_size, strides, pool.padding);
+        sizes.window(picture(self.inputs[0]), picture(self.shape))
+    }
+
+    /// One window over all of the picture.
+    fn whole(&self) -> Window {
+        let input = picture(self.inputs[0]);
+        let size = Pair { height: input.height, width: input.width };
+        let output = Picture { height: 1, width: 1, ..input };
+        Sizes::new(size, size, Padding::Valid).window(input, output)
+    }
+}
+
+impl Sizes {
+    fn new(window: Pair, strides: Pair, padding: Padding) -> Sizes {
+        Sizes { window, strides, padding }
+    }
+
+    fn window(self, input: Picture, output: Picture) -> Window {
+        let before_and_after = |windows: usize, size: usize, stride: usize, pixels: usize| {
+            let total = match self.padding {
+                Padding::Valid => 0,
+                Padding::Same => ((windows - 1) * stride + size).saturating_sub(pixels),
+            };
+            // The odd one goes after, as in TensorFlow.
+            (total / 2, total - total / 2)
+        };
+        let Sizes { window: size, strides, .. } = self;
+        let down = before_and_after(output.height, size.height, strides.height, input.height);
+        let across = before_and_after(output.width, size.width, strides.width, input.width);
+        Window {
+            input,
+            output,
+            height: size.height,
+            width: size.width,
+            stride: [strides.height, strides.width],
+            before: [down.0, across.0],
+            after: [down.1, across.1],
+        }
+    }
+}
+
+/// The length of the last axis.
+pub(super) fn last(shape: &[usize]) -> usize {
+    shape[shape.len() - 1]
+}
+
+fn picture(shape: &[usize]) -> Picture {
+    let &[height, width, channels] = shape else {
+        unreachable!("the graph has checked that this is a picture: {shape:?}");
+    };
+    Picture { height, width, channels }
+}
