@@ -3,7 +3,7 @@
 mod support;
 
 use engine::{Cpu, EngineError, Floats, Input, Isa, Noise, Program, Session};
-use model::{Graph, Node};
+use model::Graph;
 use spec::{Activation, Flatten, Layer, Padding, Reduction};
 use support::{bits, labels, loss, networks, session, uniform, weights};
 

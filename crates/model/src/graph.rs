@@ -233,3 +233,54 @@ impl From<Graph> for Vec<Node> {
         graph.nodes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use spec::{Activation, ActivationLayer, Add, Concatenate, Input, Reshape};
+
+    use super::*;
+
+    /// An input of a shape, and layers with what they read.
+    fn graph(shape: &[usize], layers: Vec<(Layer, Vec<usize>)>) -> Result<Graph, GraphError> {
+        let input = (Layer::Input(Input { shape: shape.to_vec() }), vec![]);
+        let nodes = std::iter::once(input).chain(layers).enumerate();
+        let node = |(number, (layer, inputs))| Node { name: format!("n{number}"), layer, inputs };
+        Graph::new(nodes.map(node).collect())
+    }
+
+    fn relu() -> Layer {
+        Layer::Activation(ActivationLayer { activation: Activation::Relu })
+    }
+
+    #[test]
+    fn branches_meet_where_their_shapes_fit() {
+        let join = |join: Layer| {
+            graph(&[4, 2, 3], vec![(relu(), vec![0]), (relu(), vec![0]), (join, vec![1, 2, 0])])
+        };
+        assert_eq!(join(Layer::Add(Add {})).unwrap().output_shape(), [4, 2, 3]);
+        assert_eq!(join(Layer::Concatenate(Concatenate {})).unwrap().output_shape(), [4, 2, 9]);
+        let flat = Layer::Reshape(Reshape { target_shape: vec![24] });
+        for join in [Layer::Add(Add {}), Layer::Concatenate(Concatenate {})] {
+            let unlike = vec![(flat.clone(), vec![0]), (join.clone(), vec![0, 1])];
+            let error = graph(&[4, 2, 3], unlike).unwrap_err();
+            assert!(error.problem.contains("do not fit"), "{error}");
+            let alone = graph(&[4], vec![(join, vec![0])]).unwrap_err();
+            assert!(alone.problem.contains("two or more"), "{alone}");
+        }
+    }
+
+    #[test]
+    fn every_layer_is_read_but_the_last() {
+        let error = graph(&[4], vec![(relu(), vec![0]), (relu(), vec![0])]).unwrap_err();
+        assert!(error.number == 2 && error.problem.contains("no layer reads it"), "{error}");
+    }
+
+    #[test]
+    fn a_shape_is_changed_into_one_of_as_many_numbers() {
+        let to = |target_shape: Vec<usize>| {
+            graph(&[4, 6], vec![(Layer::Reshape(Reshape { target_shape }), vec![0])])
+        };
+        assert_eq!(to(vec![2, 3, 4]).unwrap().output_shape(), [2, 3, 4]);
+        assert!(to(vec![5, 5]).unwrap_err().problem.contains("[5, 5]"));
+    }
+}

@@ -1,6 +1,6 @@
 //! What each kind of layer makes of its input: the shape that comes out, the weights it needs.
 
-use spec::{Initializer, Layer, Padding, Pair};
+use spec::{Initializer, Layer, Padding, Pair, Reshape};
 
 /// One sample's output, and all weights together, stay below this many numbers: element counters
 /// are 32-bit.
@@ -73,7 +73,12 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
             let [_, _, channels] = picture(input)?;
             Ok(if pool.keepdims { vec![1, 1, channels] } else { vec![channels] })
         }
-        Layer::Reshape(reshape) => reshaped(&reshape.target_shape, input),
+        Layer::Reshape(Reshape { target_shape }) => {
+            match elements(target_shape) == elements(input) {
+                true => Ok(target_shape.clone()),
+                false => Err(format!("{input:?} has other than the numbers of {target_shape:?}")),
+            }
+        }
         Layer::MaxPooling2D(pool) | Layer::AveragePooling2D(pool) => {
             let [height, width, channels] = picture(input)?;
             let strides = pool.strides.unwrap_or(pool.pool_size);
@@ -153,21 +158,6 @@ pub(crate) fn weights_of(
         }
         _ => vec![],
     }
-}
-
-/// The target with its -1 worked out, if it has one.
-fn reshaped(target: &[i64], input: &[usize]) -> Result<Vec<usize>, String> {
-    let total = elements(input).unwrap_or(0);
-    let wrong = || format!("{target:?} is not a shape of {total} numbers");
-    let known = target.iter().filter(|side| **side != -1);
-    let known = known.map(|side| usize::try_from(*side)).collect::<Result<Vec<_>, _>>();
-    let known = known.ok().and_then(|sides| elements(&sides).or(sides.is_empty().then_some(1)));
-    let known = known.ok_or_else(wrong)?;
-    let open = target.iter().filter(|side| **side == -1).count();
-    if open > 1 || !total.is_multiple_of(known) || (open == 0 && total != known) {
-        return Err(wrong());
-    }
-    Ok(target.iter().map(|side| usize::try_from(*side).unwrap_or(total / known)).collect())
 }
 
 fn picture(shape: &[usize]) -> Result<[usize; 3], String> {

@@ -210,9 +210,9 @@ pub struct Flatten {}
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reshape {
-    /// The shape, without the batch; one side may be -1, for whatever is left.
-    #[schemars(length(min = 1, max = 8), inner(range(min = -1, max = 1_048_576)))]
-    pub target_shape: Vec<i64>,
+    /// The shape, without the batch.
+    #[schemars(length(min = 1, max = 8), inner(range(min = 1, max = 1_048_576)))]
+    pub target_shape: Vec<usize>,
 }
 
 /// An activation function on its own.

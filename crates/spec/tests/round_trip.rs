@@ -116,7 +116,7 @@ fn layer() -> impl Strategy<Value = Layer> {
         any::<bool>()
             .prop_map(|keepdims| Layer::GlobalAveragePooling2D(GlobalPooling2D { keepdims })),
         any::<bool>().prop_map(|keepdims| Layer::GlobalMaxPooling2D(GlobalPooling2D { keepdims })),
-        vec(-1i64..100, 1..4).prop_map(|target_shape| Layer::Reshape(Reshape { target_shape })),
+        vec(1usize..100, 1..4).prop_map(|target_shape| Layer::Reshape(Reshape { target_shape })),
         Just(Layer::Add(Add {})),
         Just(Layer::Concatenate(Concatenate {})),
         channelwise(),

@@ -5,7 +5,7 @@ use random::{Key, Purpose};
 use spec::{
     Activation, ActivationLayer, Add, Builtin, Concatenate, Conv2D, Dense, DepthwiseConv2D,
     Dropout, Flatten, GlobalPooling2D, Initializer, Input, Layer, Model, Padding, Pair, Pooling2D,
-    Reshape, SeparableConv2D,
+    SeparableConv2D,
 };
 
 pub(crate) fn dense(units: usize, activation: Activation) -> Layer {
@@ -203,10 +203,9 @@ pub(crate) fn branched(seed: u64) -> Graph {
         3 => add(average([2, 1 + draw(2)], [2, 1], Padding::Valid), vec![at]),
         _ => at,
     };
-    at = match draw(4) {
+    at = match draw(3) {
         0 => add(Layer::GlobalAveragePooling2D(GlobalPooling2D { keepdims: false }), vec![at]),
         1 => add(Layer::GlobalMaxPooling2D(GlobalPooling2D { keepdims: false }), vec![at]),
-        2 => add(Layer::Reshape(Reshape { target_shape: vec![-1] }), vec![at]),
         _ => add(flatten(), vec![at]),
     };
     add(dense(2 + draw(9), Activation::Softmax), vec![at]);
