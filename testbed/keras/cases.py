@@ -16,7 +16,8 @@ def networks() -> list[dict]:
 
 
 def case(name: str, shape: list[int], layers: list[dict], **more) -> dict:
-    """A network on a batch. `salt` shifts the formula; `input` is bytes (over 255) or floats."""
+    """A network on a batch. `salt` shifts the formula; `input` is bytes (over 255) or floats. Where
+    layers do not read just the one before, `reads` says what each does read; 0 is the input."""
     return {
         "name": name, "shape": shape, "layers": layers,
         "batch": 8, "input": "floats", "reduction": "mean", "salt": 0, **more,
@@ -33,6 +34,18 @@ def conv(filters: int, size, activation: str = "linear", **more) -> dict:
 
 def pool(size, **more) -> dict:
     return {"MaxPooling2D": {"pool_size": size, **more}}
+
+
+def average(size, **more) -> dict:
+    return {"AveragePooling2D": {"pool_size": size, **more}}
+
+
+def depthwise(size, activation: str = "linear", **more) -> dict:
+    return {"DepthwiseConv2D": {"kernel_size": size, "activation": activation, **more}}
+
+
+def separable(filters: int, size, activation: str = "linear", **more) -> dict:
+    return {"SeparableConv2D": {"filters": filters, "kernel_size": size, "activation": activation, **more}}
 
 
 def flatten() -> dict:
@@ -86,6 +99,31 @@ def chosen() -> list[dict]:
         case("pool-overlap-same", [8, 9, 1], [conv(5, [3, 3]), pool([3, 3], strides=[2, 1], padding="same"),
                                               conv(3, [2, 2]), *out]),
         case("pool-gaps", [12, 12, 1], [conv(3, [3, 3], "tanh"), pool([2, 2], strides=[3, 3]), *out]),
+        case("average-valid", [9, 11, 2], [conv(4, [2, 2]), average([2, 3]), *out]),
+        case("average-same", [8, 9, 1], [conv(5, [3, 3]), average([3, 3], strides=[2, 1], padding="same"), *out]),
+        case("global-average", [7, 6, 2], [conv(40, [3, 3], "relu"), {"GlobalAveragePooling2D": {}}, out[1]]),
+        case("global-max", [7, 6, 2], [conv(6, [3, 3], "tanh"), {"GlobalMaxPooling2D": {}}, out[1]], salt=3),
+        case("global-kept", [6, 6, 3], [conv(6, [3, 3]), {"GlobalAveragePooling2D": {"keepdims": True}}, *out]),
+        case("reshape", [4, 6, 2], [conv(6, [1, 1], "tanh"), {"Reshape": {"target_shape": [8, 3, 6]}},
+                                    conv(3, [3, 3]), *out]),
+        case("depthwise-valid", [8, 7, 5], [depthwise([3, 2], "tanh"), depthwise([2, 2], use_bias=False), *out]),
+        case("depthwise-same", [7, 8, 35], [depthwise([3, 3], "relu", padding="same"),
+                                            depthwise([4, 3], padding="same", strides=[2, 2]), *out]),
+        case("depthwise-many", [6, 7, 3], [depthwise([3, 3], "sigmoid", depth_multiplier=3), *out]),
+        case("separable-same", [9, 8, 3], [separable(33, [3, 3], "relu", padding="same"),
+                                           separable(4, [3, 3], padding="same", strides=[2, 2]), *out]),
+        case("separable-many", [7, 7, 2], [separable(5, [3, 2], "tanh", depth_multiplier=2, use_bias=False), *out]),
+        case("add", [6, 5, 3], [conv(4, [3, 3], "relu", padding="same"), conv(4, [1, 1]), {"Add": {}},
+                                {"Activation": {"activation": "tanh"}}, {"Add": {}}, *out],
+             reads=[[0], [0], [1, 2], [3], [4, 3, 1], [5], [6]]),
+        case("concatenate", [6, 5, 3], [conv(4, [3, 3], "tanh", padding="same"), conv(2, [1, 1], "relu"),
+                                        {"Concatenate": {}}, conv(5, [2, 2]), *out],
+             reads=[[0], [1], [2, 0, 1], [3], [4], [5]]),
+        # The residual of small-xception.
+        case("residual", [9, 9, 4], [separable(6, [3, 3], "relu", padding="same"), pool([3, 3], strides=[2, 2], padding="same"),
+                                     conv(6, [1, 1], strides=[2, 2], padding="same"), {"Add": {}},
+                                     {"GlobalAveragePooling2D": {}}, out[1]],
+             reads=[[0], [1], [0], [2, 3], [4], [5]]),
     ]
 
 

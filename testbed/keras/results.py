@@ -13,16 +13,19 @@ STEPS = 10
 
 
 def build(backend: SimpleNamespace, case: dict, dtype: str):
-    """The case's network with weights by formula."""
+    """The case's network with weights by formula, and its weights in the order of the case's layers."""
     layers = backend.keras.layers
-    stack = [layers.Input(case["shape"], dtype=dtype)]
-    for layer in case["layers"]:
+    weights = []
+    values = [layers.Input(case["shape"], dtype=dtype)]
+    for number, layer in enumerate(case["layers"]):
         (name, arguments), = layer.items()
-        stack.append(getattr(layers, name)(**arguments, dtype=dtype))
-    model = backend.keras.Sequential(stack)
-    for number, variable in enumerate(model.trainable_variables):
+        read = [values[value] for value in case["reads"][number]] if "reads" in case else [values[-1]]
+        made = getattr(layers, name)(**arguments, dtype=dtype)
+        values.append(made(read if len(read) > 1 else read[0]))
+        weights += made.trainable_variables
+    for number, variable in enumerate(weights):
         variable.assign(formula.weight(case["salt"] + number, tuple(variable.shape)))
-    return model
+    return backend.keras.Model(values[0], values[-1]), weights
 
 
 def samples(case: dict) -> np.ndarray:
@@ -37,13 +40,13 @@ def samples(case: dict) -> np.ndarray:
 
 def network(backend: SimpleNamespace, case: dict, dtype: str) -> dict[str, np.ndarray]:
     """The loss of a batch as reduced, and the gradient of every weight, computed in `dtype`."""
-    model = build(backend, case, dtype)
+    model, weights = build(backend, case, dtype)
     reduction = {"mean": "sum_over_batch_size", "sum": "sum"}[case["reduction"]]
     loss_of = backend.keras.losses.SparseCategoricalCrossentropy(reduction=reduction, dtype=dtype)
     y = formula.labels(case["batch"], model.output_shape[-1])
     with backend.tf.GradientTape() as tape:
         loss = loss_of(y, model(samples(case).astype(dtype), training=True))
-    gradients = tape.gradient(loss, [v.value for v in model.trainable_variables])
+    gradients = tape.gradient(loss, [weight.value for weight in weights])
     results = {f"{case['name']}/loss": loss.numpy().reshape(1)}
     for number, gradient in enumerate(gradients):
         results[f"{case['name']}/{number}"] = gradient.numpy()

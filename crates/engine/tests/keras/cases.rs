@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use model::Graph;
+use model::{Graph, GraphError, Node};
 use safetensors::SafeTensors;
 use serde::Deserialize;
-use spec::{Clip, Layer, Model, Optimizer, Reduction};
+use spec::{Clip, Input, Layer, Model, Optimizer, Reduction};
 
 /// Everything that was recorded.
 #[derive(Deserialize)]
@@ -21,6 +21,8 @@ pub(crate) struct NetworkCase {
     pub(crate) name: String,
     pub(crate) shape: Vec<usize>,
     pub(crate) layers: Vec<Layer>,
+    /// What each layer reads, where that is not just the one before; 0 is the input.
+    pub(crate) reads: Option<Vec<Vec<usize>>>,
     pub(crate) batch: usize,
     pub(crate) input: Form,
     pub(crate) reduction: Reduction,
@@ -50,14 +52,26 @@ pub(crate) struct OptimizerCase {
 impl NetworkCase {
     /// Our network: the built-in one where there is one.
     pub(crate) fn graph(&self) -> Graph {
-        let written = Graph::sequential(&self.shape, self.layers.clone())
-            .expect("the recorder's layers make a network");
+        let written = self.written().expect("the recorder's layers make a network");
         let Some(model) = &self.network else {
             return written;
         };
         let classes = written.output_shape()[0];
         let network = model::network(model, &self.shape, classes);
         network.expect("a built-in network is made").graph
+    }
+}
+
+impl NetworkCase {
+    fn written(&self) -> Result<Graph, GraphError> {
+        let Some(reads) = &self.reads else {
+            return Graph::sequential(&self.shape, self.layers.clone());
+        };
+        let input = Layer::Input(Input { shape: self.shape.clone() });
+        let layers = std::iter::once(input).chain(self.layers.iter().cloned());
+        let reads = std::iter::once(vec![]).chain(reads.iter().cloned());
+        let node = |(number, (layer, inputs))| Node { name: format!("n{number}"), layer, inputs };
+        Graph::new(layers.zip(reads).enumerate().map(node).collect())
     }
 }
 
