@@ -37,7 +37,10 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 fn main() {
-    for (graph, batch) in [(networks::mnist_mlp(), 20), (networks::mnist_cnn(), 12)] {
+    let branched = (0..8).map(|seed| (networks::branched(seed), 5));
+    let known = [(networks::mnist_mlp(), 20), (networks::mnist_cnn(), 12)];
+    for (graph, batch) in known.into_iter().chain(branched) {
+        let sample: usize = graph.input_shape().iter().product();
         for threads in [1, 2] {
             let cpu = Cpu::new(threads, Isa::detect());
             let adam = spec::Optimizer::Adam(spec::Adam::default());
@@ -61,13 +64,13 @@ fn main() {
             assert_eq!(BYTES.load(SeqCst) - before, smaller, "a session for answers");
             assert!(smaller < planned);
 
-            let x = vec![7u8; batch * 784];
-            let y = labels(0, batch, 10);
+            let x = vec![7u8; batch * sample];
+            let y = labels(0, batch, graph.output_shape()[0]);
             let calls = CALLS.load(SeqCst);
             for step in 0..3 {
                 // The last batch of an epoch is smaller.
                 let n = if step == 2 { batch - 3 } else { batch };
-                let input = Input::Bytes { x: &x[..n * 784], scale: 1.0 / 255.0 };
+                let input = Input::Bytes { x: &x[..n * sample], scale: 1.0 / 255.0 };
                 let noise = Noise { step, ..Noise::default() };
                 session.gradient(input, &y[..n], noise, 1.0);
                 session.update(&mut optimizer, 0.001, Some(Clip::Norm(1.0)));

@@ -96,8 +96,11 @@ fn mnist_cnn_gives_the_golden_losses() {
 #[test]
 fn random_networks_give_the_same_bits_everywhere() {
     let cpus = every_cpu();
-    for seed in 0..60 {
-        let graph = networks::random(seed);
+    for seed in 0..100 {
+        let graph = match seed {
+            0..60 => networks::random(seed),
+            _ => networks::branched(seed),
+        };
         let n = [1, 3, 17, 33][seed as usize % 4];
         let weights = weights(&graph, seed);
         let x = uniform(seed, n * graph.input_shape().iter().product::<usize>(), 1.0);
