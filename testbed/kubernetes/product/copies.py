@@ -13,6 +13,7 @@ FLEETING = """\
 data: DATA
 model: { name: mnist-mlp, hidden_units: 32 }
 train: { workers: 3, strategy: all_reduce, epochs: 600, batch: 20, threads: 1 }
+evaluate: false
 on:
   kubernetes:
     storage: none

@@ -113,7 +113,9 @@ class Run:
         # Others may have followed it since.
         def formed() -> dict | None:
             groups = [event for event in self.events("formed") if event["seq"] > after]
-            return next((group for group in groups if len(group["processes"]) == processes), None)
+            found = next((group for group in groups if len(group["processes"]) == processes), None)
+            assert found or not self.ended(), f"it ended before: {self.told()[-800:]}"
+            return found
 
         return until(f"a group of {processes}: {self.told()[-800:]}", formed)
 
