@@ -76,7 +76,8 @@ def chosen() -> list[dict]:
     out = [flatten(), dense(5, "softmax")]
     dense_cases = [
         case(f"dense-{activation}", [19], [dense(23, activation), dense(7, activation), dense(6, "softmax")])
-        for activation in ["linear", "relu", "sigmoid", "tanh", "softmax"]
+        for activation in ["linear", "relu", "sigmoid", "tanh", "softmax", "elu", "exponential", "hard_sigmoid",
+                           "leaky_relu", "relu6", "selu", "softplus", "softsign"]
     ]
     return dense_cases + [
         case("dense-no-bias", [9], [dense(33, "tanh", use_bias=False), dense(3, "softmax", use_bias=False)]),

@@ -248,6 +248,22 @@ pub enum Activation {
     Tanh,
     /// e^x over the sum of all e^x: probabilities. Over the last axis.
     Softmax,
+    /// x, and e^x - 1 below zero.
+    Elu,
+    /// e^x.
+    Exponential,
+    /// x/6 + 1/2, from 0 to 1.
+    HardSigmoid,
+    /// x, and a fifth of it below zero.
+    LeakyRelu,
+    /// x from 0 to 6.
+    Relu6,
+    /// `elu` with constants for which means and variances stay what they are.
+    Selu,
+    /// ln(1 + e^x).
+    Softplus,
+    /// x / (1 + |x|).
+    Softsign,
 }
 
 /// What happens at a picture's edges.

@@ -62,7 +62,9 @@ fn activation() -> impl Strategy<Value = Activation> {
         Just(Activation::Relu),
         Just(Activation::Sigmoid),
         Just(Activation::Tanh),
-        Just(Activation::Softmax)
+        Just(Activation::Softmax),
+        Just(Activation::HardSigmoid),
+        Just(Activation::Relu6)
     ]
 }
 

@@ -13,46 +13,10 @@ kernel! {
 }
 
 kernel! {
-    /// The sigmoid of each element.
-    fn sigmoid<'a>(values: &'a mut [f32]) {
-        for value in values {
-            *value = math::sigmoid(*value);
-        }
-    }
-}
-
-kernel! {
-    /// The hyperbolic tangent of each element.
-    fn tanh<'a>(values: &'a mut [f32]) {
-        for value in values {
-            *value = math::tanh(*value);
-        }
-    }
-}
-
-kernel! {
     /// The gradient of ReLU: zero where the output `y` is not positive.
     fn relu_backward<'a>(y: &'a [f32], d: &'a mut [f32]) {
         for (d, y) in d.iter_mut().zip(y) {
             *d = if *y > 0.0 { *d } else { 0.0 };
-        }
-    }
-}
-
-kernel! {
-    /// The gradient of the sigmoid with output `y`.
-    fn sigmoid_backward<'a>(y: &'a [f32], d: &'a mut [f32]) {
-        for (d, y) in d.iter_mut().zip(y) {
-            *d *= y * (1.0 - y);
-        }
-    }
-}
-
-kernel! {
-    /// The gradient of the hyperbolic tangent with output `y`.
-    fn tanh_backward<'a>(y: &'a [f32], d: &'a mut [f32]) {
-        for (d, y) in d.iter_mut().zip(y) {
-            *d *= 1.0 - y * y;
         }
     }
 }

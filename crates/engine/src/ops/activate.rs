@@ -3,7 +3,7 @@
 use spec::Activation;
 
 use super::{Run, disjoint};
-use crate::kernels::{plain, softmax};
+use crate::kernels::{curves, plain, softmax};
 use crate::program::{Activate, Operation};
 use crate::share::{Cut, portion};
 
@@ -19,8 +19,16 @@ impl Activate {
         run.cpu.each(parts, Cut::new(y, n, parts), |_, y| match self.activation {
             Activation::Linear => {}
             Activation::Relu => plain::relu(isa, y),
-            Activation::Sigmoid => plain::sigmoid(isa, y),
-            Activation::Tanh => plain::tanh(isa, y),
+            Activation::Elu => curves::elu(isa, y),
+            Activation::Exponential => curves::exponential(isa, y),
+            Activation::HardSigmoid => curves::hard_sigmoid(isa, y),
+            Activation::LeakyRelu => curves::leaky_relu(isa, y),
+            Activation::Relu6 => curves::relu6(isa, y),
+            Activation::Selu => curves::selu(isa, y),
+            Activation::Sigmoid => curves::sigmoid(isa, y),
+            Activation::Softplus => curves::softplus(isa, y),
+            Activation::Softsign => curves::softsign(isa, y),
+            Activation::Tanh => curves::tanh(isa, y),
             Activation::Softmax => y.chunks_exact_mut(self.row).for_each(|row| {
                 softmax::forward(isa, row);
             }),
@@ -45,8 +53,16 @@ impl Activate {
             match self.activation {
                 Activation::Linear => {}
                 Activation::Relu => plain::relu_backward(isa, y, d),
-                Activation::Sigmoid => plain::sigmoid_backward(isa, y, d),
-                Activation::Tanh => plain::tanh_backward(isa, y, d),
+                Activation::Elu => curves::elu_backward(isa, y, d),
+                Activation::Exponential => curves::exponential_backward(isa, y, d),
+                Activation::HardSigmoid => curves::hard_sigmoid_backward(isa, y, d),
+                Activation::LeakyRelu => curves::leaky_relu_backward(isa, y, d),
+                Activation::Relu6 => curves::relu6_backward(isa, y, d),
+                Activation::Selu => curves::selu_backward(isa, y, d),
+                Activation::Sigmoid => curves::sigmoid_backward(isa, y, d),
+                Activation::Softplus => curves::softplus_backward(isa, y, d),
+                Activation::Softsign => curves::softsign_backward(isa, y, d),
+                Activation::Tanh => curves::tanh_backward(isa, y, d),
                 Activation::Softmax => {
                     let rows = d.chunks_exact_mut(self.row).zip(y.chunks_exact(self.row));
                     rows.for_each(|(d, y)| softmax::backward(isa, y, d));

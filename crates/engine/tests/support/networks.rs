@@ -169,14 +169,14 @@ pub(crate) fn branched(seed: u64) -> Graph {
         for _ in 0..2 + draw(2) {
             let size = [1 + draw(3), 1 + draw(3)];
             let mut layer = conv(filters, size, [1, 1], Padding::Same);
-            layer.activation = some_activation(draw(8));
+            layer.activation = some_activation(draw(16));
             let layer = match draw(3) {
                 0 => separable(layer, 1 + draw(2)),
                 _ => Layer::Conv2D(layer),
             };
             let mut end = add(layer, vec![at]);
             match draw(4) {
-                0 => end = add(activation(some_activation(draw(8))), vec![end]),
+                0 => end = add(activation(some_activation(draw(16))), vec![end]),
                 1 => end = add(dropout(0.3), vec![end]),
                 _ => {}
             }
@@ -193,7 +193,7 @@ pub(crate) fn branched(seed: u64) -> Graph {
         let join = if add_up { Layer::Add(Add {}) } else { Layer::Concatenate(Concatenate {}) };
         at = add(join, branches);
         if draw(2) == 0 {
-            at = add(activation(some_activation(draw(8))), vec![at]);
+            at = add(activation(some_activation(draw(16))), vec![at]);
         }
     }
     at = match draw(6) {
@@ -218,6 +218,13 @@ fn some_activation(draw: usize) -> Activation {
         1 => Activation::Sigmoid,
         2 => Activation::Tanh,
         3 => Activation::Softmax,
+        8 => Activation::Elu,
+        10 => Activation::HardSigmoid,
+        11 => Activation::LeakyRelu,
+        12 => Activation::Relu6,
+        13 => Activation::Selu,
+        14 => Activation::Softplus,
+        15 => Activation::Softsign,
         _ => Activation::Relu,
     }
 }
