@@ -76,6 +76,7 @@ pub(crate) fn paths(spec: &mut RunSpec) -> Vec<&mut String> {
                 let from = Some(&mut data.from).filter(|from| !builtin && !from.contains("://"));
                 paths.extend(from);
                 paths.extend(data.mirror.as_mut().filter(|mirror| !mirror.contains("://")));
+                paths.extend(&mut data.vocabulary);
             }
             Action::Train(train) => {
                 if let spec::Model::File(path) = &mut train.model {

@@ -27,9 +27,10 @@ pub enum DataError {
     },
     /// A source that names nothing we know.
     #[error(
-        "data `{from}` is neither a built-in dataset ({}) nor a path that exists; understood are \
-         a folder with the four idx files and an .npz with x and y (or x_train, y_train, x_test, \
-         y_test)",
+        "data `{from}` is neither a built-in dataset ({}) nor a path that exists and is understood: an \
+         .npz with x and y (or x_train, y_train, x_test, y_test), a .csv, or a folder or archive (.zip, \
+         .tar, .tar.gz, .tar.xz) with the four idx files, or with a folder of texts or pictures for \
+         each class",
         spec::BUILTIN_DATA.join(", ")
     )]
     Unknown {

@@ -66,9 +66,11 @@ impl Folder {
         }
         Ok(Whole {
             train: train.len(),
+            validation: 0,
             test: test.len(),
             shape,
             classes: classes_of(&train).max(classes_of(&test)),
+            labels: Vec::new(),
             width: 1,
         })
     }
@@ -82,6 +84,11 @@ impl Folder {
         }
         Ok((train, test))
     }
+}
+
+/// Whether a folder has any of the files.
+pub(crate) fn holds_idx(path: &Path) -> Result<bool> {
+    Ok(names_in(path)?.iter().any(|name| role(name).is_some()))
 }
 
 impl Pair {

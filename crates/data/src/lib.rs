@@ -8,6 +8,10 @@
 //! Which sample goes where and when is a pure function of the seed; no file is trusted.
 
 mod batches;
+mod classes;
+mod columns;
+pub mod csv;
+mod elements;
 mod error;
 mod fetch;
 mod folder;
@@ -17,11 +21,19 @@ mod known;
 mod manifest;
 mod npy;
 pub mod npz;
+mod pictures;
 mod prepare;
 mod samples;
 mod shards;
+mod skipped;
 mod source;
 mod split;
+mod table;
+mod texts;
+mod tree;
+mod triplet_file;
+mod triplets;
+mod vocabulary;
 mod xy;
 
 pub use batches::{Batch, Batches, Order, steps_per_epoch};
@@ -29,7 +41,10 @@ pub use error::{DataError, Result};
 pub use inputs::inputs;
 pub use manifest::{Manifest, Origin, Part};
 pub use prepare::prepare;
-pub use samples::{Samples, Values, View};
+pub use samples::{Samples, ValueKind, Values, View};
 pub use shards::write_shards;
+pub use skipped::Skipped;
 pub use source::{Dataset, Facts, Places, Progress, facts, load};
 pub use split::split;
+pub use tree::read_archive;
+pub use triplets::{Draw, triplets};

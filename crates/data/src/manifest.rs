@@ -5,15 +5,17 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use preprocess::Form;
 use serde::{Deserialize, Serialize};
 use spec::{Assign, Split};
 
 use crate::error::{DataError, Result};
 use crate::npz::Archive;
-use crate::samples::Samples;
+use crate::samples::{Samples, ValueKind};
+use crate::skipped::Skipped;
 
 /// The version of the manifest this writes, and the only one it reads.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The manifest's file name.
 pub(crate) const FILE: &str = "manifest.json";
@@ -37,6 +39,14 @@ pub struct Manifest {
     pub labels: Vec<String>,
     /// What a value is multiplied with before a network sees it.
     pub scale: f32,
+    /// What values are.
+    pub values: ValueKind,
+    /// What samples were made from, and how.
+    #[serde(default, skip_serializing_if = "Form::is_numbers")]
+    pub form: Form,
+    /// Files of the source that could not be decoded, and were left out.
+    #[serde(default, skip_serializing_if = "Skipped::is_none")]
+    pub skipped: Skipped,
     /// The training shards, by rank; where every worker sees everything, one file for all.
     pub train: Vec<Part>,
     /// What was held out for validation.
@@ -56,6 +66,9 @@ pub struct Origin {
     pub name: String,
     /// SHA-256 over the source's training samples.
     pub train_sha256: String,
+    /// SHA-256 over the source's own validation samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation_sha256: Option<String>,
     /// SHA-256 over the source's test samples.
     pub test_sha256: Option<String>,
     /// The seed that dealt the samples out.
@@ -211,10 +224,12 @@ impl Manifest {
         let path = self.dir.join(&part.file);
         let mut archive = Archive::open(&path)?;
         let y = archive.labels("y")?;
-        let x = archive.array("x")?.values;
+        let x = archive.array_as_written("x")?.values;
         let samples = Samples::new(self.shape.clone(), x, y, Some(self.classes))
             .map_err(|error| error.in_file(&path))?;
-        let same = samples.len() == part.samples && samples.scale() == self.scale;
+        let same = samples.len() == part.samples
+            && samples.x.kind() == self.values
+            && samples.scale() == self.scale;
         if !same || samples.sha256() != part.sha256 {
             return Err(DataError::malformed(
                 "is not the file that was prepared: its samples have another hash than the \

@@ -4,13 +4,12 @@
 //! so a file can never make us evaluate anything; arrays of Python objects, which numpy can only
 //! read by running code from the file, are refused.
 //!
-//! Elements arrive as a stream and become [`Values`] or labels piece by piece, so the data is
-//! never held twice.
+//! `elements` reads what comes after the header.
 
 use std::io::{Read, Write};
 
 use crate::error::{DataError, Result};
-use crate::samples::{Values, View};
+use crate::samples::View;
 
 /// What the elements of an array are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +52,6 @@ const NAMES: [(Kind, &str); 10] = [
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// Elements become values in pieces of this many bytes.
-const PIECE: usize = 1 << 16;
-
 /// No array has more dimensions than numpy allows.
 const DIMENSIONS: usize = 64;
 
@@ -81,7 +77,7 @@ impl Kind {
     }
 
     /// One element as a 64-bit float, exact but for 64-bit integers beyond 2^53.
-    fn number(self, cell: &[u8]) -> f64 {
+    pub(crate) fn number(self, cell: &[u8]) -> f64 {
         /// Copies a cell whose width the caller knows.
         fn fixed<const N: usize>(cell: &[u8]) -> [u8; N] {
             cell.try_into().expect("a cell is as wide as its kind")
@@ -100,7 +96,7 @@ impl Kind {
         }
     }
 
-    fn is_float(self) -> bool {
+    pub(crate) fn is_float(self) -> bool {
         matches!(self, Kind::F32 | Kind::F64)
     }
 }
@@ -130,6 +126,8 @@ impl Header {
         Header {
             kind: match values {
                 View::U8(_) => Kind::U8,
+                View::U16(_) => Kind::U16,
+                View::U32(_) => Kind::U32,
                 View::F32(_) => Kind::F32,
             },
             shape: shape.to_vec(),
@@ -290,93 +288,8 @@ impl<'a> Literal<'a> {
     }
 }
 
-/// Reads the elements as values: bytes stay bytes, everything else becomes 32-bit floats.
-/// `likely` is how many elements room is made for at once; a header may lie.
-pub(crate) fn read_values(
-    reader: &mut (impl Read + ?Sized),
-    header: &Header,
-    likely: usize,
-) -> Result<Values> {
-    let count = header.elements().expect("checked when the header was read");
-    if header.kind == Kind::U8 {
-        let mut bytes = reserved(likely.min(count))?;
-        read_pieces(reader, count, 1, |piece| {
-            bytes.extend_from_slice(piece);
-            Ok(())
-        })?;
-        return Ok(Values::U8(bytes));
-    }
-    let mut floats: Vec<f32> = reserved(likely.min(count))?;
-    let kind = header.kind;
-    read_pieces(reader, count, kind.width(), |piece| {
-        for cell in piece.chunks_exact(kind.width()) {
-            let number = kind.number(cell);
-            let float = number as f32;
-            if !kind.is_float() && f64::from(float) != number {
-                return Err(DataError::malformed(format!(
-                    "holds {number}, which 32-bit floats cannot; scale it down"
-                )));
-            }
-            floats.push(float);
-        }
-        Ok(())
-    })?;
-    Ok(Values::F32(floats))
-}
-
-/// Reads the elements as labels: whole numbers from 0.
-pub(crate) fn read_labels(
-    reader: &mut (impl Read + ?Sized),
-    header: &Header,
-    likely: usize,
-) -> Result<Vec<u32>> {
-    let count = header.elements().expect("checked when the header was read");
-    let kind = header.kind;
-    let mut labels = reserved(likely.min(count))?;
-    read_pieces(reader, count, kind.width(), |piece| {
-        for cell in piece.chunks_exact(kind.width()) {
-            let number = kind.number(cell);
-            let label = number as u32;
-            // The largest number is kept free, so that a count of classes always fits.
-            if f64::from(label) != number || label == u32::MAX {
-                return Err(DataError::malformed(format!(
-                    "holds the label {number}; labels are whole numbers from 0 up"
-                )));
-            }
-            labels.push(label);
-        }
-        Ok(())
-    })?;
-    Ok(labels)
-}
-
-fn reserved<T>(len: usize) -> Result<Vec<T>> {
-    let mut vec = Vec::new();
-    vec.try_reserve_exact(len).map_err(|_| {
-        DataError::malformed(format!("needs {len} elements at once, more memory than there is"))
-    })?;
-    Ok(vec)
-}
-
-/// Hands `count` elements of `width` bytes to `each`, whole elements at a time.
-fn read_pieces(
-    reader: &mut (impl Read + ?Sized),
-    count: usize,
-    width: usize,
-    mut each: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<()> {
-    let mut buffer = vec![0; PIECE.min(count * width)];
-    let mut left = count * width;
-    while left > 0 {
-        let piece = &mut buffer[..left.min(PIECE)];
-        read_exactly(reader, piece)?;
-        each(piece)?;
-        left -= piece.len();
-    }
-    Ok(())
-}
-
-fn read_exactly(reader: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> Result<()> {
+/// Fills a buffer, or says that the file ends too early.
+pub(crate) fn read_exactly(reader: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> Result<()> {
     reader.read_exact(buffer).map_err(|error| match error.kind() {
         std::io::ErrorKind::UnexpectedEof => {
             DataError::malformed("ends too early; the file is cut short, fetch or write it again")

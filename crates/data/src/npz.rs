@@ -12,8 +12,8 @@ use zip::read::{ZipArchive, ZipFile};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
+use crate::elements;
 use crate::error::{DataError, Result};
-use crate::npy;
 pub use crate::npy::{Header, Kind};
 use crate::samples::{Samples, Values, View};
 
@@ -108,7 +108,16 @@ impl<R: Read + Seek> Archive<R> {
     /// Reads an array as values.
     pub fn array(&mut self, name: &str) -> Result<Array> {
         self.with(name, |header, reader, likely| {
-            let values = npy::read_values(reader, &header, likely)?;
+            let values = elements::read_values(reader, &header, likely)?;
+            at_end(reader)?;
+            Ok(Array { shape: header.shape, values })
+        })
+    }
+
+    /// Reads an array as it was written: ids stay ids.
+    pub(crate) fn array_as_written(&mut self, name: &str) -> Result<Array> {
+        self.with(name, |header, reader, likely| {
+            let values = elements::read_kind(reader, &header, likely)?;
             at_end(reader)?;
             Ok(Array { shape: header.shape, values })
         })
@@ -123,7 +132,7 @@ impl<R: Read + Seek> Archive<R> {
                     header.shape
                 )));
             }
-            let labels = npy::read_labels(reader, &header, likely)?;
+            let labels = elements::read_labels(reader, &header, likely)?;
             at_end(reader)?;
             Ok(labels)
         })

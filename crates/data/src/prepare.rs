@@ -33,9 +33,15 @@ pub fn prepare(
     }
     let raw = source::load_raw(&prepare.data, places, progress)?;
     let (kept, held) = source::hold_out(&prepare.data, &raw.train, seed)?;
-    let hashes = (raw.train.sha256(), raw.test.as_ref().map(Samples::sha256));
+    let hashes = Hashes {
+        train: raw.train.sha256(),
+        validation: raw.validation.as_ref().map(Samples::sha256),
+        test: raw.test.as_ref().map(Samples::sha256),
+    };
     let origin = origin(prepare, seed, hashes, held.len());
-    if let Some(manifest) = existing(dest, &origin, &raw.labels, &raw.train.shape) {
+    if let Some(manifest) = existing(dest, &origin, &raw.labels, &raw.train.shape)
+        && manifest.form == raw.form
+    {
         return Ok(manifest);
     }
     let files = deal(&raw.train, kept, prepare, seed)?;
@@ -51,20 +57,27 @@ fn known_origin(prepare: &Prepare, seed: u64) -> Result<Option<(Origin, Vec<Stri
         return Ok(None);
     };
     let facts = source::facts(&prepare.data)?;
-    let hashes = (known.train.sha256.to_owned(), Some(known.test.sha256.to_owned()));
+    let hashes = Hashes {
+        train: known.train.sha256.to_owned(),
+        validation: None,
+        test: Some(known.test.sha256.to_owned()),
+    };
     Ok(Some((origin(prepare, seed, hashes, facts.validation), facts.labels)))
 }
 
-fn origin(
-    prepare: &Prepare,
-    seed: u64,
-    (train_sha256, test_sha256): (String, Option<String>),
-    validation: usize,
-) -> Origin {
+/// The hashes of a source's samples.
+struct Hashes {
+    train: String,
+    validation: Option<String>,
+    test: Option<String>,
+}
+
+fn origin(prepare: &Prepare, seed: u64, hashes: Hashes, validation: usize) -> Origin {
     Origin {
         name: prepare.data.from.clone(),
-        train_sha256,
-        test_sha256,
+        train_sha256: hashes.train,
+        validation_sha256: hashes.validation,
+        test_sha256: hashes.test,
         seed,
         validation,
         stratify: prepare.data.stratify,
@@ -145,7 +158,8 @@ fn is_shard(name: &str) -> bool {
 fn write(draft: &Draft, dest: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Manifest> {
     let train = &draft.raw.train;
     let files = draft.files.len();
-    let total = files + usize::from(!draft.held.is_empty()) + usize::from(draft.raw.test.is_some());
+    let validates = !draft.held.is_empty() || draft.raw.validation.is_some();
+    let total = files + usize::from(validates) + usize::from(draft.raw.test.is_some());
     let mut done = 0;
     let mut part = |file: &str, samples: &Samples, indices: &[u32]| {
         progress(Progress::Writing { file, done, total });
@@ -156,16 +170,15 @@ fn write(draft: &Draft, dest: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> 
     for (number, indices) in draft.files.iter().enumerate() {
         written.push(part(&shard_name(number, files), train, indices)?);
     }
-    let validation = match draft.held.is_empty() {
-        true => None,
-        false => Some(part("validation.npz", train, &draft.held)?),
+    let all = |samples: &Samples| -> Vec<u32> { (0..samples.len() as u32).collect() };
+    let validation = match (&draft.raw.validation, draft.held.is_empty()) {
+        (_, false) => Some(part("validation.npz", train, &draft.held)?),
+        (Some(own), true) => Some(part("validation.npz", own, &all(own))?),
+        (None, true) => None,
     };
     let test = match &draft.raw.test {
         None => None,
-        Some(test) => {
-            let all: Vec<u32> = (0..test.len() as u32).collect();
-            Some(part("test.npz", test, &all)?)
-        }
+        Some(test) => Some(part("test.npz", test, &all(test))?),
     };
     let manifest = Manifest {
         version: VERSION,
@@ -174,6 +187,9 @@ fn write(draft: &Draft, dest: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> 
         classes: train.classes,
         labels: draft.raw.labels.clone(),
         scale: train.scale(),
+        values: train.x.kind(),
+        form: draft.raw.form.clone(),
+        skipped: draft.raw.skipped.clone(),
         train: written,
         validation,
         test,

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use random::{Key, Purpose};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{DataError, Result};
@@ -12,8 +13,26 @@ use crate::error::{DataError, Result};
 pub enum Values {
     /// Bytes, which stand for 0 to 1 (see [`Samples::scale`]).
     U8(Vec<u8>),
+    /// Ids of words, where all are below 65,536.
+    U16(Vec<u16>),
+    /// Ids of words of a larger vocabulary.
+    U32(Vec<u32>),
     /// Numbers as they are.
     F32(Vec<f32>),
+}
+
+/// What values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueKind {
+    /// Bytes.
+    U8,
+    /// Ids below 65,536.
+    U16,
+    /// Ids.
+    U32,
+    /// Numbers.
+    F32,
 }
 
 /// The values of some samples, borrowed.
@@ -21,6 +40,10 @@ pub enum Values {
 pub enum View<'a> {
     /// Bytes.
     U8(&'a [u8]),
+    /// Ids of words.
+    U16(&'a [u16]),
+    /// Ids of words of a large vocabulary.
+    U32(&'a [u32]),
     /// Numbers.
     F32(&'a [f32]),
 }
@@ -53,6 +76,8 @@ impl Values {
     pub fn view(&self) -> View<'_> {
         match self {
             Values::U8(v) => View::U8(v),
+            Values::U16(v) => View::U16(v),
+            Values::U32(v) => View::U32(v),
             Values::F32(v) => View::F32(v),
         }
     }
@@ -61,6 +86,8 @@ impl Values {
     pub(crate) fn sibling(&self, len: usize) -> Values {
         match self {
             Values::U8(_) => Values::U8(Vec::with_capacity(len)),
+            Values::U16(_) => Values::U16(Vec::with_capacity(len)),
+            Values::U32(_) => Values::U32(Vec::with_capacity(len)),
             Values::F32(_) => Values::F32(Vec::with_capacity(len)),
         }
     }
@@ -69,6 +96,8 @@ impl Values {
     pub(crate) fn clear(&mut self) {
         match self {
             Values::U8(v) => v.clear(),
+            Values::U16(v) => v.clear(),
+            Values::U32(v) => v.clear(),
             Values::F32(v) => v.clear(),
         }
     }
@@ -77,6 +106,8 @@ impl Values {
     pub(crate) fn extend(&mut self, other: View<'_>) {
         match (self, other) {
             (Values::U8(v), View::U8(other)) => v.extend_from_slice(other),
+            (Values::U16(v), View::U16(other)) => v.extend_from_slice(other),
+            (Values::U32(v), View::U32(other)) => v.extend_from_slice(other),
             (Values::F32(v), View::F32(other)) => v.extend_from_slice(other),
             _ => unreachable!("values are appended to values of their own kind"),
         }
@@ -84,10 +115,38 @@ impl Values {
 
     /// Bytes one value takes.
     pub fn width(&self) -> usize {
+        self.kind().width()
+    }
+
+    /// What they are.
+    pub fn kind(&self) -> ValueKind {
         match self {
-            Values::U8(_) => 1,
-            Values::F32(_) => 4,
+            Values::U8(_) => ValueKind::U8,
+            Values::U16(_) => ValueKind::U16,
+            Values::U32(_) => ValueKind::U32,
+            Values::F32(_) => ValueKind::F32,
         }
+    }
+}
+
+impl ValueKind {
+    /// Bytes one value takes.
+    pub fn width(self) -> usize {
+        match self {
+            ValueKind::U8 => 1,
+            ValueKind::U16 => 2,
+            ValueKind::U32 | ValueKind::F32 => 4,
+        }
+    }
+
+    /// The narrowest kind for ids below `size`.
+    pub fn of_ids(size: u32) -> ValueKind {
+        if size <= 1 << 16 { ValueKind::U16 } else { ValueKind::U32 }
+    }
+
+    /// Whether values are ids of words.
+    pub fn is_ids(self) -> bool {
+        matches!(self, ValueKind::U16 | ValueKind::U32)
     }
 }
 
@@ -96,6 +155,8 @@ impl<'a> View<'a> {
     pub fn len(self) -> usize {
         match self {
             View::U8(v) => v.len(),
+            View::U16(v) => v.len(),
+            View::U32(v) => v.len(),
             View::F32(v) => v.len(),
         }
     }
@@ -113,6 +174,8 @@ impl<'a> View<'a> {
     pub fn slice(self, range: Range<usize>) -> View<'a> {
         match self {
             View::U8(v) => View::U8(&v[range]),
+            View::U16(v) => View::U16(&v[range]),
+            View::U32(v) => View::U32(&v[range]),
             View::F32(v) => View::F32(&v[range]),
         }
     }
@@ -121,19 +184,28 @@ impl<'a> View<'a> {
     pub(crate) fn bytes<E>(self, mut each: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         match self {
             View::U8(v) => each(v),
-            View::F32(v) => {
-                let mut buffer = [0; 4096];
-                for piece in v.chunks(buffer.len() / 4) {
-                    let (cells, _) = buffer.as_chunks_mut::<4>();
-                    for (cell, value) in cells.iter_mut().zip(piece) {
-                        *cell = value.to_le_bytes();
-                    }
-                    each(&buffer[..4 * piece.len()])?;
-                }
-                Ok(())
-            }
+            View::U16(v) => in_pieces(v, u16::to_le_bytes, each),
+            View::U32(v) => in_pieces(v, u32::to_le_bytes, each),
+            View::F32(v) => in_pieces(v, f32::to_le_bytes, each),
         }
     }
+}
+
+/// Calls `each` with values as bytes, a page at a time.
+fn in_pieces<T: Copy, const N: usize, E>(
+    values: &[T],
+    bytes: impl Fn(T) -> [u8; N],
+    mut each: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut buffer = [0; 4096];
+    for piece in values.chunks(buffer.len() / N) {
+        let (cells, _) = buffer.as_chunks_mut::<N>();
+        for (cell, &value) in cells.iter_mut().zip(piece) {
+            *cell = bytes(value);
+        }
+        each(&buffer[..N * piece.len()])?;
+    }
+    Ok(())
 }
 
 impl Samples {
@@ -201,7 +273,7 @@ impl Samples {
     pub fn scale(&self) -> f32 {
         match self.x {
             Values::U8(_) => 1.0 / 255.0,
-            Values::F32(_) => 1.0,
+            Values::U16(_) | Values::U32(_) | Values::F32(_) => 1.0,
         }
     }
 

@@ -1,14 +1,21 @@
-//! Where samples come from: a built-in name, a folder of idx files, or an npz file.
+//! Where samples come from: a built-in name, or a path to files of many kinds.
 
 use std::path::{Path, PathBuf};
 
+use preprocess::Form;
 use random::{Key, Purpose};
 use spec::{Assign, Data, Holdout};
 
+use crate::classes::Classes;
 use crate::error::{DataError, Result};
 use crate::folder::{self, Folder};
 use crate::known::{self, Known};
+use crate::pictures::{self, Pictures};
 use crate::samples::Samples;
+use crate::skipped::Skipped;
+use crate::table::{self, Tables};
+use crate::texts::{self, Texts};
+use crate::tree::{self, Tree};
 use crate::{fetch, idx, split, xy};
 
 /// Where things are on this machine, and what may be done.
@@ -62,7 +69,7 @@ pub struct Facts {
     pub classes: usize,
     /// What the classes are called.
     pub labels: Vec<String>,
-    /// Bytes of one value in memory: 1 or 4.
+    /// Bytes of one value in memory: 1, 2 or 4.
     pub width: usize,
     /// Which of the samples to train on each worker sees.
     pub assign: Assign,
@@ -79,14 +86,36 @@ pub struct Dataset {
     pub test: Option<Samples>,
     /// What the classes are called.
     pub labels: Vec<String>,
+    /// What samples were made from, and how.
+    pub form: Form,
+    /// Files that could not be decoded, and were left out.
+    pub skipped: Skipped,
 }
 
 /// A source, loaded, nothing held out yet.
 #[derive(Debug)]
 pub(crate) struct Raw {
     pub(crate) train: Samples,
+    /// What the source itself has to validate on.
+    pub(crate) validation: Option<Samples>,
     pub(crate) test: Option<Samples>,
     pub(crate) labels: Vec<String>,
+    pub(crate) form: Form,
+    pub(crate) skipped: Skipped,
+}
+
+impl Raw {
+    /// Samples that are numbers and have no more to them. Classes are named later.
+    pub(crate) fn numbers((train, test): (Samples, Option<Samples>)) -> Raw {
+        Raw {
+            train,
+            validation: None,
+            test,
+            labels: Vec::new(),
+            form: Form::Numbers,
+            skipped: Skipped::default(),
+        }
+    }
 }
 
 impl Facts {
@@ -107,14 +136,18 @@ pub fn facts(data: &Data) -> Result<Facts> {
         Source::Known(known) => known_facts(known),
         Source::Folder(path) => Folder::open(&path)?.facts()?,
         Source::Npz(path) => xy::facts(&path)?,
+        Source::Texts(texts) => texts.facts(),
+        Source::Pictures(pictures) => pictures.facts()?,
+        Source::Tables(tables) => tables.facts()?,
     };
     refuse_nothing(data, whole.train)?;
-    let labels = labels(data, whole.classes)?;
-    let validation = held_out(data.validation, whole.train)?;
+    let labels = labels(data, whole.classes, &whole.labels)?;
+    let held = held_out(data.validation, whole.train)?;
+    refuse_two_validations(data, whole.validation > 0)?;
     Ok(Facts {
         name: data.from.clone(),
-        train: whole.train - validation,
-        validation,
+        train: whole.train - held,
+        validation: whole.validation + held,
         test: whole.test,
         shape: whole.shape,
         classes: labels.len(),
@@ -134,10 +167,11 @@ pub fn load(
     let raw = load_raw(data, places, progress)?;
     let (kept, taken) = hold_out(data, &raw.train, seed)?;
     let (train, validation) = match taken.is_empty() {
-        true => (raw.train, None),
+        true => (raw.train, raw.validation),
         false => (raw.train.gather(&kept), Some(raw.train.gather(&taken))),
     };
-    Ok(Dataset { train, validation, test: raw.test, labels: raw.labels })
+    let Raw { test, labels, form, skipped, .. } = raw;
+    Ok(Dataset { train, validation, test, labels, form, skipped })
 }
 
 /// Loads a source as it is.
@@ -146,20 +180,27 @@ pub(crate) fn load_raw(
     places: &Places,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Raw> {
-    let (mut train, mut test) = match Source::resolve(data)? {
-        Source::Known(known) if known.homes.is_empty() => built_in()?,
-        Source::Known(known) => fetch::load(known, data.mirror.as_deref(), places, progress)?,
-        Source::Folder(path) => Folder::open(&path)?.load()?,
-        Source::Npz(path) => xy::load(&path)?,
+    let mut raw = match Source::resolve(data)? {
+        Source::Known(known) if known.homes.is_empty() => Raw::numbers(built_in()?),
+        Source::Known(known) => {
+            Raw::numbers(fetch::load(known, data.mirror.as_deref(), places, progress)?)
+        }
+        Source::Folder(path) => Raw::numbers(Folder::open(&path)?.load()?),
+        Source::Npz(path) => Raw::numbers(xy::load(&path)?),
+        Source::Texts(texts) => texts.load()?,
+        Source::Pictures(pictures) => pictures.load()?,
+        Source::Tables(tables) => tables.load()?,
     };
-    refuse_nothing(data, train.len())?;
-    let seen = train.classes.max(test.as_ref().map_or(0, |test| test.classes));
-    let labels = labels(data, seen)?;
-    train.classes = labels.len();
-    if let Some(test) = &mut test {
-        test.classes = labels.len();
+    refuse_nothing(data, raw.train.len())?;
+    refuse_two_validations(data, raw.validation.is_some())?;
+    let held_out = [&raw.validation, &raw.test].into_iter().flatten();
+    let seen = held_out.map(|samples| samples.classes).fold(raw.train.classes, usize::max);
+    raw.labels = labels(data, seen, &raw.labels)?;
+    let others = [&mut raw.validation, &mut raw.test].into_iter().flatten();
+    for samples in others.chain([&mut raw.train]) {
+        samples.classes = raw.labels.len();
     }
-    Ok(Raw { train, test, labels })
+    Ok(raw)
 }
 
 /// Decides which training samples are held out. Returns those that stay and those that go.
@@ -183,6 +224,9 @@ pub(crate) enum Source {
     Known(&'static Known),
     Folder(PathBuf),
     Npz(PathBuf),
+    Texts(Texts),
+    Pictures(Pictures),
+    Tables(Tables),
 }
 
 impl Source {
@@ -198,13 +242,42 @@ impl Source {
             )));
         }
         let path = Path::new(&data.from);
-        if path.is_dir() {
-            Ok(Source::Folder(path.to_owned()))
-        } else if xy::is_npz(path) && path.exists() {
+        if !path.exists() {
+            Err(DataError::Unknown { from: data.from.clone() })
+        } else if xy::is_npz(path) {
             Ok(Source::Npz(path.to_owned()))
+        } else if path.is_file() && table::is_table(&data.from) {
+            Ok(Source::Tables(Tables::one(data, path)))
+        } else if path.is_dir() && folder::holds_idx(path)? {
+            Ok(Source::Folder(path.to_owned()))
+        } else if path.is_dir() || tree::is_archive(path) {
+            Source::in_tree(data, Tree::open(path)?)
         } else {
             Err(DataError::Unknown { from: data.from.clone() })
         }
+    }
+
+    /// What a folder or an archive is, by what it holds the most of.
+    fn in_tree(data: &Data, tree: Tree) -> Result<Source> {
+        let texts = Classes::find(&tree, texts::is_text);
+        let pictures = Classes::find(&tree, pictures::is_picture);
+        if pictures.files() > texts.files() {
+            return Ok(Source::Pictures(Pictures::new(data, tree, pictures)?));
+        }
+        if texts.files() > 0 {
+            return Ok(Source::Texts(Texts::new(data, tree, texts)));
+        }
+        let tree = match Tables::find(data, tree) {
+            Ok(tables) => return Ok(Source::Tables(tables)),
+            Err(tree) => tree,
+        };
+        Err(DataError::malformed(format!(
+            "holds {} files, but nothing that is understood: MNIST's four idx files, or a folder of \
+             pictures or .txt files for each class, or such in folders train, validation and test, or \
+             a train.csv",
+            tree.entries.len()
+        ))
+        .in_place(&data.from))
     }
 }
 
@@ -212,9 +285,12 @@ impl Source {
 #[derive(Debug)]
 pub(crate) struct Whole {
     pub(crate) train: usize,
+    pub(crate) validation: usize,
     pub(crate) test: usize,
     pub(crate) shape: Vec<usize>,
     pub(crate) classes: usize,
+    /// What the classes are called, where the source says so.
+    pub(crate) labels: Vec<String>,
     /// Bytes of one value.
     pub(crate) width: usize,
 }
@@ -222,9 +298,11 @@ pub(crate) struct Whole {
 fn known_facts(known: &Known) -> Whole {
     Whole {
         train: known.train.samples,
+        validation: 0,
         test: known.test.samples,
         shape: known::SHAPE.to_vec(),
         classes: known.labels.len(),
+        labels: known.labels.map(str::to_owned).to_vec(),
         width: 1,
     }
 }
@@ -248,8 +326,8 @@ fn built_in() -> Result<(Samples, Option<Samples>)> {
     Ok((train, Some(test)))
 }
 
-/// What the classes are called: as the run file says, else as the dataset knows, else by number.
-fn labels(data: &Data, classes: usize) -> Result<Vec<String>> {
+/// What the classes are called: as the run file says, else as the source knows, else by number.
+fn labels(data: &Data, classes: usize, own: &[String]) -> Result<Vec<String>> {
     if classes > MOST_CLASSES {
         return Err(DataError::malformed(format!(
             "a label is {}; labels number the classes from 0, and at most {MOST_CLASSES} are \
@@ -270,6 +348,7 @@ fn labels(data: &Data, classes: usize) -> Result<Vec<String>> {
     }
     Ok(match known::find(&data.from) {
         Some(known) => known.labels.map(str::to_owned).to_vec(),
+        None if !own.is_empty() => own.to_vec(),
         None => (0..classes).map(|class| class.to_string()).collect(),
     })
 }
@@ -278,6 +357,17 @@ fn refuse_nothing(data: &Data, samples: usize) -> Result<()> {
     match samples {
         0 => Err(DataError::malformed("holds no samples to train on").in_place(&data.from)),
         _ => Ok(()),
+    }
+}
+
+/// A source that has samples to validate on needs no others.
+fn refuse_two_validations(data: &Data, own: bool) -> Result<()> {
+    match own && data.validation != Holdout::None {
+        false => Ok(()),
+        true => Err(DataError::Impossible(format!(
+            "`{}` has validation samples of its own; leave `data.validation` out",
+            data.from
+        ))),
     }
 }
 

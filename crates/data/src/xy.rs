@@ -10,6 +10,7 @@ use crate::folder::{classes_of, with_channel};
 use crate::npz::{Archive, Kind};
 use crate::samples::{Samples, View};
 use crate::source::{Whole, same_shape};
+use crate::triplet_file;
 
 /// The names of an array of samples and an array of labels.
 type Names = (&'static str, &'static str);
@@ -26,6 +27,9 @@ pub(crate) fn is_npz(path: &Path) -> bool {
 /// What the file holds, without reading the samples.
 pub(crate) fn facts(path: &Path) -> Result<Whole> {
     let mut archive = Archive::open(path)?;
+    if triplet_file::is_triplets(&mut archive) {
+        return triplet_file::facts(&mut archive, path);
+    }
     let (train, test) = layout(&archive, path)?;
     let (shape, kind, labels) = half_facts(&mut archive, path, train)?;
     let mut test_labels = Vec::new();
@@ -36,9 +40,11 @@ pub(crate) fn facts(path: &Path) -> Result<Whole> {
     }
     Ok(Whole {
         train: labels.len(),
+        validation: 0,
         test: test_labels.len(),
         shape,
         classes: classes_of(&labels).max(classes_of(&test_labels)),
+        labels: Vec::new(),
         width: if kind == Kind::U8 { 1 } else { 4 },
     })
 }
@@ -46,6 +52,9 @@ pub(crate) fn facts(path: &Path) -> Result<Whole> {
 /// Reads everything.
 pub(crate) fn load(path: &Path) -> Result<(Samples, Option<Samples>)> {
     let mut archive = Archive::open(path)?;
+    if triplet_file::is_triplets(&mut archive) {
+        return triplet_file::load(&mut archive, path);
+    }
     let (train, test) = layout(&archive, path)?;
     let train = half(&mut archive, path, train)?;
     let test = test.map(|names| half(&mut archive, path, names)).transpose()?;
@@ -63,7 +72,8 @@ fn layout(archive: &Archive<BufReader<File>>, path: &Path) -> Result<(Names, Opt
         Ok((TRAIN, has(TEST).then_some(TEST)))
     } else {
         Err(DataError::malformed(format!(
-            "holds {}; understood are x and y, or x_train, y_train, x_test and y_test",
+            "holds {}; understood are x and y, or x_train, y_train, x_test and y_test, or \
+             triplets as arr_0, of shape (n, 3, height, width, channels)",
             archive.names().join(", ")
         ))
         .in_file(path))

@@ -53,6 +53,7 @@ fn every_kind_of_number_is_read() {
         match array.values {
             Values::U8(values) => assert_eq!((name.as_str(), values), ("u1", vec![0, 1, 100])),
             Values::F32(values) => assert_eq!(values, [0.0, 1.0, 100.0], "{name}"),
+            ids => panic!("{name}: {ids:?}"),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use preprocess::Form;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use spec::{Loss, Optimizer};
@@ -57,6 +58,9 @@ pub struct Preprocess {
     pub shape: Vec<usize>,
     /// What each number of a sample is multiplied by: 1/255 for pixels.
     pub scale: f32,
+    /// What a sample is made from, and how: a text with its vocabulary, or a picture.
+    #[serde(default, skip_serializing_if = "Form::is_numbers")]
+    pub form: Form,
 }
 
 /// What a model was trained on.
@@ -135,6 +139,11 @@ impl Card {
 }
 
 impl Preprocess {
+    /// For samples that are numbers: each is multiplied by `scale`.
+    pub fn numbers(shape: Vec<usize>, scale: f32) -> Preprocess {
+        Preprocess { shape, scale, form: Form::Numbers }
+    }
+
     /// Whether samples of `shape` can be given to the network. One channel more or less at the end
     /// makes no difference: `[28, 28]` is `[28, 28, 1]`.
     pub fn accepts(&self, shape: &[usize]) -> bool {
@@ -146,7 +155,7 @@ impl Preprocess {
 impl Default for Preprocess {
     /// Nothing is done, to a sample of one number.
     fn default() -> Self {
-        Preprocess { shape: vec![1], scale: 1.0 }
+        Preprocess { shape: vec![1], scale: 1.0, form: Form::Numbers }
     }
 }
 
@@ -189,8 +198,20 @@ mod tests {
     }
 
     #[test]
+    fn the_vocabulary_travels_in_the_card() {
+        let words = ["the", "it's", "\"quoted\""].map(str::to_owned).to_vec();
+        let form = Form::Text(preprocess::Text::new(words, 100, 500));
+        let input = Preprocess { form, ..Preprocess::numbers(vec![500], 1.0) };
+        let card = Card::new("a", "imdb-bigru", input);
+        assert_eq!(Card::from_json(&text(&card)).unwrap(), card);
+        // Cards of numbers are as they were before there were other forms.
+        let plain = text(&Card::new("a", "mnist-cnn", Preprocess::default()));
+        assert!(plain.contains(r#""input":{"shape":[1],"scale":1.0}"#), "{plain}");
+    }
+
+    #[test]
     fn a_last_channel_may_be_left_out() {
-        let pictures = Preprocess { shape: vec![28, 28, 1], scale: 1.0 };
+        let pictures = Preprocess::numbers(vec![28, 28, 1], 1.0);
         assert!(pictures.accepts(&[28, 28]) && pictures.accepts(&[28, 28, 1]));
         assert!(!pictures.accepts(&[28, 28, 3]) && !pictures.accepts(&[784]));
         assert!(!pictures.accepts(&[28]) && !pictures.accepts(&[]));

@@ -19,8 +19,9 @@ use serde::{Deserialize, Serialize};
 use crate::hash::for_each_block;
 use crate::{Card, FileProblem, Graph, Model, weights_sha256};
 
-/// The most bytes of header that are read. Ours have a few thousand; the format allows 100 MB.
-const MAX_HEADER: u64 = 1 << 20;
+/// The most bytes of header that are read. Ours have a few thousand, and a hundred thousand where a
+/// vocabulary is among them; the format allows 100 MB.
+const MAX_HEADER: u64 = 16 << 20;
 
 const GRAPH: &str = "trainyard.graph";
 const CARD: &str = "trainyard.card";
@@ -142,6 +143,9 @@ fn card_of(header: &Header, graph: &Graph) -> Result<Card, FileProblem> {
         return Err(FileProblem::Damaged(
             "its card and its layers do not agree on the input".into(),
         ));
+    }
+    if let Some(problem) = card.input.form.problem() {
+        return Err(FileProblem::Damaged(format!("its card: {problem}")));
     }
     Ok(card)
 }

@@ -23,6 +23,8 @@ pub enum Purpose {
     Dropout = 4,
     /// Made-up data for benchmarks and tests.
     Synthetic = 5,
+    /// Which pictures of faces make triplets.
+    Triplets = 16,
 }
 
 /// Names one family of random numbers: a pure value, not a generator.

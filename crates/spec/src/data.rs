@@ -3,6 +3,8 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::Pair;
+
 /// Fetches the data, splits it and writes it as shards.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,10 +21,11 @@ pub struct Prepare {
 /// A dataset. A name or a path alone means `{from: …}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("x-short" = "from", "x-later" = ["image_size", "seed"]))]
+#[schemars(extend("x-short" = "from", "x-later" = ["seed"]))]
 pub struct Data {
-    /// A built-in dataset (`mnist-sample`, `mnist`, `fashion-mnist`), or a path to idx or npz
-    /// files.
+    /// A built-in dataset (`mnist-sample`, `mnist`, `fashion-mnist`), or a path: an npz or CSV file; a
+    /// folder or archive (`.zip`, `.tar`, `.tar.gz`, `.tar.xz`) with idx files, CSV files, or a folder
+    /// of texts or pictures for each class.
     pub from: String,
     /// Another home of a built-in dataset: a folder or a URL. Its samples are checked, so any
     /// faithful copy will do.
@@ -38,9 +41,47 @@ pub struct Data {
     /// Whether shards and validation keep the shares of the classes.
     #[serde(default)]
     pub stratify: bool,
-    /// What the classes are called, in order. A built-in dataset knows its own.
+    /// What the classes are called, in order. A built-in dataset knows its own, and folders of classes
+    /// are called by their names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
+    /// Pictures: the height and width they are resized to. Without it, all must be of one size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_size: Option<Pair>,
+    /// Pictures: whether they are in colour or grey; `rgb` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub color: Option<Color>,
+    /// Pictures: the share of files that may be skipped because they cannot be decoded; 0.05 unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1))]
+    pub skip_up_to: Option<f64>,
+    /// Pictures: how many classes are held out whole, to test on: people who are never trained on.
+    /// The last ones by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub hold_out_people: Option<usize>,
+    /// Texts: a file with the rank of each word (JSON, as Keras' `imdb_word_index.json`), or a word a
+    /// line, the most frequent first. Without it, words are ranked by the training texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vocabulary: Option<String>,
+    /// Texts: ids of words are below this; 10000 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 5, max = 200_000))]
+    pub vocabulary_size: Option<usize>,
+    /// Texts: how many words a sample has. Longer ones lose their beginning, shorter ones are padded in
+    /// front; 500 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65_536))]
+    pub length: Option<usize>,
+    /// CSV: the column with the class, by its name, or by its number from 1; `label` or the last one
+    /// unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// CSV: the column with a text, by name or number, where samples are texts; `text` where there is
+    /// such a column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 impl Data {
@@ -53,6 +94,36 @@ impl Data {
             validation: Holdout::None,
             stratify: false,
             labels: None,
+            image_size: None,
+            color: None,
+            skip_up_to: None,
+            hold_out_people: None,
+            vocabulary: None,
+            vocabulary_size: None,
+            length: None,
+            label: None,
+            text: None,
+        }
+    }
+}
+
+/// What a pixel is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Color {
+    /// Red, green and blue.
+    #[default]
+    Rgb,
+    /// How bright it is.
+    Grey,
+}
+
+impl Color {
+    /// How many numbers a pixel is.
+    pub fn channels(self) -> usize {
+        match self {
+            Color::Rgb => 3,
+            Color::Grey => 1,
         }
     }
 }

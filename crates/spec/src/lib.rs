@@ -36,7 +36,7 @@ mod train_form;
 mod tree;
 mod words;
 
-pub use data::{Assign, BUILTIN_DATA, Data, Holdout, Prepare};
+pub use data::{Assign, BUILTIN_DATA, Color, Data, Holdout, Prepare};
 pub use error::{Problem, SpecError};
 pub use evaluate::{Evaluate, Split};
 pub use layer::{

@@ -153,7 +153,9 @@ fn wrong_kinds_say_what_was_expected_and_what_was_found() {
         "mnist.yaml:2:1: data: expected a name or a mapping, found a list
   2 | data: [mnist]
     | ^^^^
-  hint: it has the fields `from`, `mirror`, `assign`, `validation`, `stratify`, `labels`"
+  hint: it has the fields `from`, `mirror`, `assign`, `validation`, `stratify`, `labels`, \
+         `image_size`, `color`, `skip_up_to`, `hold_out_people`, `vocabulary`, `vocabulary_size`, `length`, \
+         `label`, `text`"
     );
 }
 

@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 use spec::{
     self as spec, Action, Activation, ActivationLayer, Adam, Add, Assign, Average, Builtin,
-    Checkpoint, Clip, Combine, Concatenate, Conv2D, Data, Dense, DepthwiseConv2D, Dropout,
+    Checkpoint, Clip, Color, Combine, Concatenate, Conv2D, Data, Dense, DepthwiseConv2D, Dropout,
     Duration, EarlyStop, Evaluate, Flatten, GlobalPooling2D, Holdout, Initializer, Input, Layer,
     Length, Loss, LossName, Mode, Model, Monitor, Optimizer, Outer, Padding, Pair, ParameterServer,
     Pooling2D, Prepare, Rate, Reduction, Reshape, Rmsprop, RunSpec, Schedule, SeparableConv2D, Sgd,
@@ -40,14 +40,51 @@ fn data() -> impl Strategy<Value = Data> {
         prop_oneof![Just("null"), Just("5"), Just("true"), Just(""), Just("- x: #y"), Just("é\n")];
     let labels = option::of(label.prop_map(|label| vec![label.to_string(), "other".into()]));
     let assign = prop_oneof![Just(Assign::Split), Just(Assign::Copy)];
-    (from, option::of("[ -~]{1,20}"), assign, holdout(), any::<bool>(), labels).prop_map(
-        |(from, mirror, assign, validation, stratify, labels)| Data {
+    let common = (from, option::of("[ -~]{1,20}"), assign, holdout(), any::<bool>(), labels);
+    (common, pictures(), texts()).prop_map(
+        |((from, mirror, assign, validation, stratify, labels), pictures, texts)| Data {
             from,
             mirror,
             assign,
             validation,
             stratify,
             labels,
+            image_size: pictures.image_size,
+            color: pictures.color,
+            skip_up_to: pictures.skip_up_to,
+            hold_out_people: pictures.hold_out_people,
+            ..texts
+        },
+    )
+}
+
+/// Data of which only the fields of pictures count.
+fn pictures() -> impl Strategy<Value = Data> {
+    let color = prop_oneof![Just(Color::Rgb), Just(Color::Grey)];
+    let share = option::of(0.0f64..=1.0);
+    (option::of(pair()), option::of(color), share, option::of(1usize..=1_000_000)).prop_map(
+        |(image_size, color, skip_up_to, hold_out_people)| Data {
+            image_size,
+            color,
+            skip_up_to,
+            hold_out_people,
+            ..Data::named("mnist")
+        },
+    )
+}
+
+/// Data of which only the fields of texts and CSV count.
+fn texts() -> impl Strategy<Value = Data> {
+    let word = || option::of("[ -~]{1,20}");
+    let size = option::of(5usize..=200_000);
+    (word(), size, option::of(1usize..=65_536), word(), word()).prop_map(
+        |(vocabulary, vocabulary_size, length, label, text)| Data {
+            vocabulary,
+            vocabulary_size,
+            length,
+            label,
+            text,
+            ..Data::named("mnist")
         },
     )
 }

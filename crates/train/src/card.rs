@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{Card, DataFacts, Model, Preprocess, Trained};
+use preprocess::Form;
 
 use crate::event::Metrics;
 use crate::{Error, Settings, Trainer};
@@ -16,6 +17,8 @@ pub struct Origin {
     pub data: DataFacts,
     /// What its classes are called.
     pub labels: Vec<String>,
+    /// What its samples were made from, and how.
+    pub form: Form,
 }
 
 impl Trainer {
@@ -52,7 +55,7 @@ impl Trainer {
             metrics.insert("train".to_owned(), on_card(epoch.train));
             metrics.extend(epoch.validation.map(|m| ("validation".to_owned(), on_card(m))));
         }
-        let input = Preprocess { shape: self.shape.clone(), scale: self.scale };
+        let input = Preprocess { shape: self.shape.clone(), scale: self.scale, form: origin.form };
         let card = Card {
             labels: origin.labels,
             data: Some(origin.data),

@@ -26,8 +26,13 @@ pub fn describe_kind(kind: &Kind) -> Option<String> {
         }
         Kind::Delayed { process, reason } => format!("process {process} cannot start: {reason}"),
         Kind::Fetching { file, bytes, total } => fetching(file, *bytes, *total),
-        Kind::Prepared { train, validation, test, .. } => {
-            format!("{train} samples to train, {validation} to validate, {test} to test")
+        Kind::Prepared { train, validation, test, skipped, .. } => {
+            let ready =
+                format!("{train} samples to train, {validation} to validate, {test} to test");
+            match skipped.files {
+                0 => ready,
+                files => format!("{ready}; {files} skipped: {}", skipped.first.join("; ")),
+            }
         }
         Kind::Resumed { step, .. } => format!("goes on after step {step}"),
         Kind::Progress(progress) => progress_line(progress),

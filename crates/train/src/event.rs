@@ -123,6 +123,9 @@ pub enum Kind {
         test: u64,
         /// SHA-256 over the source's decoded training samples.
         sha256: String,
+        /// Files of the source that could not be decoded, and were left out.
+        #[serde(default, skip_serializing_if = "data::Skipped::is_none")]
+        skipped: data::Skipped,
     },
     /// Training goes on from a checkpoint.
     Resumed {

@@ -80,11 +80,23 @@ pub fn input(x: View<'_>, scale: f32) -> Input<'_> {
     match x {
         View::U8(x) => Input::Bytes { x, scale },
         View::F32(x) => Input::Floats(x),
+        View::U16(_) | View::U32(_) => unreachable!("ids of words are refused before"),
+    }
+}
+
+/// No layer takes ids of words yet.
+pub(crate) fn refuse_ids(are_ids: bool) -> Result<(), Error> {
+    match are_ids {
+        false => Ok(()),
+        true => Err(Error::Orders(
+            "samples are texts, and no network of this version takes ids of words".into(),
+        )),
     }
 }
 
 /// Whether a network takes these samples and knows their classes.
 pub(crate) fn check_fit(graph: &Graph, samples: &Samples) -> Result<(), Error> {
+    refuse_ids(samples.x.kind().is_ids())?;
     check_shape(graph, &samples.shape, samples.classes)
 }
 

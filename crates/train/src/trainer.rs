@@ -8,11 +8,12 @@ use collective::Group;
 use data::{Batches, Order, Samples};
 use engine::{Cpu, Floats, Noise, Outcome, Program, Session};
 use model::{Graph, Model, Network};
+use preprocess::Form;
 use spec::{Combine, Strategy};
 
 use crate::checkpoint::{Position, Snapshot};
 use crate::event::Metrics;
-use crate::measure::{check_shape, input};
+use crate::measure::{check_shape, input, refuse_ids};
 use crate::schedule::rate;
 use crate::servers::State;
 use crate::settings::turns;
@@ -106,6 +107,7 @@ impl Trainer {
             material;
         let Network { name: network, graph, .. } = network;
         check_shape(&graph, &shape, classes)?;
+        refuse_ids(matches!(origin.form, Form::Text(_)))?;
         let program = Program::training(&graph, settings.loss, settings.batch)?;
         let mut session = Session::new(program, cpu);
         let weights = weights.unwrap_or_else(|| graph.initialize(settings.seed));

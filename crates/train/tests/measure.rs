@@ -11,7 +11,7 @@ const SHAPE: [usize; 3] = [28, 28, 1];
 /// An untrained network: its answers differ with the seed, and many of them are wrong.
 fn model(seed: u64) -> Model {
     let network = network(&spec::Model::parse("mnist-mlp").unwrap(), &SHAPE, 10).unwrap();
-    let input = Preprocess { shape: SHAPE.to_vec(), scale: 1.0 / 255.0 };
+    let input = Preprocess::numbers(SHAPE.to_vec(), 1.0 / 255.0);
     let card = Card::new("test", &network.name, input);
     Model { weights: network.graph.initialize(seed), card, graph: network.graph }
 }

@@ -62,7 +62,8 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         samples: BTreeMap::from([("train".to_owned(), samples.len() as u64)]),
     };
     let cpu = Cpu::new(args.threads.map_or(env.threads, usize::from), env.isa());
-    let origin = Origin { name: stem(&args.savemodel), data, labels: dataset.labels };
+    let origin =
+        Origin { name: stem(&args.savemodel), data, labels: dataset.labels, form: dataset.form };
     let validation = dataset.validation.map(Arc::new);
     let material = Material { validation, weights, ..Material::of_one(network, &samples, origin) };
     let mut trainer = Trainer::new(material, settings, cpu)?;

@@ -64,7 +64,7 @@ fn wrong_sizes_are_found_before_memory_is_asked_for() {
     let error = Model::from_bytes(&file(&huge, &data)).unwrap_err();
     assert!(matches!(error, FileProblem::Damaged(_)), "{error}");
 
-    for length in [u64::MAX, 1 << 40, (1 << 20) + 1, 9999] {
+    for length in [u64::MAX, 1 << 40, (16 << 20) + 1, 9999] {
         let bytes = [&length.to_le_bytes(), header.as_bytes()].concat();
         let error = Model::from_bytes(&bytes).unwrap_err().to_string();
         assert!(error.contains("header"), "{length}: {error}");

@@ -17,7 +17,7 @@ fn small_network() -> Network {
 
 fn small_model(seed: u64) -> Model {
     let network = small_network();
-    let input = Preprocess { shape: vec![2, 2, 1], scale: 1.0 / 255.0 };
+    let input = Preprocess::numbers(vec![2, 2, 1], 1.0 / 255.0);
     Model {
         weights: network.graph.initialize(seed),
         card: Card::new("small", &network.name, input),

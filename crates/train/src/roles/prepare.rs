@@ -40,6 +40,7 @@ pub(crate) fn prepare(
         validation: manifest.validation.map_or(0, |part| part.samples as u64),
         test: manifest.test.map_or(0, |part| part.samples as u64),
         sha256: manifest.origin.train_sha256,
+        skipped: manifest.skipped,
     });
     Ok(Performed::Done)
 }

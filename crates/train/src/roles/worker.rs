@@ -59,7 +59,8 @@ impl Worker {
             sha256: manifest.origin.train_sha256.clone(),
             samples: BTreeMap::from([("train".to_owned(), manifest.train_samples() as u64)]),
         };
-        let origin = Origin { name: run.id(), data: facts, labels: manifest.labels.clone() };
+        let (labels, form) = (manifest.labels.clone(), manifest.form.clone());
+        let origin = Origin { name: run.id(), data: facts, labels, form };
         let scale = manifest.scale;
         let material =
             Material { network, shards, shape, classes, scale, validation, weights, origin };
