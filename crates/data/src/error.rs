@@ -40,7 +40,7 @@ pub enum DataError {
     /// A dataset that must be downloaded and could not be.
     #[error(
         "dataset `{name}` is not here: {reason}; set `data.mirror` to a folder or URL that has its \
-         four idx files, or put them into {}, or use `mnist-sample`, which needs no download",
+         {files}, or put them into {}, or use `mnist-sample`, which needs no download",
         cache.display()
     )]
     Missing {
@@ -48,6 +48,8 @@ pub enum DataError {
         name: String,
         /// Why it could not be fetched.
         reason: String,
+        /// What it consists of.
+        files: &'static str,
         /// Where its files would be looked for.
         cache: PathBuf,
     },

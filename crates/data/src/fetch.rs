@@ -5,6 +5,8 @@
 //! interruption; a finished file is put in its place by a rename. One process downloads a dataset
 //! at a time, others wait for it.
 
+mod archive;
+
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -17,6 +19,8 @@ use crate::folder::{FILES, Folder};
 use crate::known::Known;
 use crate::samples::Samples;
 use crate::source::{Places, Progress};
+
+pub(crate) use archive::archive;
 
 /// No file of a known dataset is larger.
 const MOST: u64 = 256 << 20;
@@ -45,6 +49,7 @@ pub(crate) fn load(
     let missing = |reason: String| DataError::Missing {
         name: known.name.to_owned(),
         reason,
+        files: "four idx files",
         cache: cache.clone(),
     };
     match load_checked(known, &cache) {
@@ -130,9 +135,9 @@ fn fetch(home: &str, cache: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Re
         if cache.join(file).exists() || cache.join(&packed).exists() {
             continue;
         }
-        match fetch_file(&store, &packed, cache, progress) {
+        match fetch_file(&store, &packed, &cache.join(&packed), progress) {
             Err(DataError::Store(StoreError::NotFound { .. })) => {
-                fetch_file(&store, file, cache, progress)?;
+                fetch_file(&store, file, &cache.join(file), progress)?;
             }
             other => other?,
         }
@@ -144,16 +149,18 @@ fn fetch(home: &str, cache: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Re
 fn fetch_file(
     store: &Store,
     name: &str,
-    cache: &Path,
+    dest: &Path,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<()> {
-    let part = cache.join(format!("{name}.part"));
-    let mut done = fs::metadata(&part).map_or(0, |part| part.len());
+    let mut part = dest.as_os_str().to_owned();
+    part.push(".part");
+    let part = Path::new(&part);
+    let mut done = fs::metadata(part).map_or(0, |part| part.len());
     let mut reader = match store.reader(name, done) {
         Err(_) if done > 0 => {
             // What is here may be longer than the file. Only a server that has the file may say so.
             let reader = store.reader(name, 0)?;
-            fs::remove_file(&part).map_err(DataError::io("remove", &part))?;
+            fs::remove_file(part).map_err(DataError::io("remove", part))?;
             done = 0;
             reader
         }
@@ -162,8 +169,8 @@ fn fetch_file(
     let mut file = OpenOptions::new()
         .create(true)
         .append(true)
-        .open(&part)
-        .map_err(DataError::io("write", &part))?;
+        .open(part)
+        .map_err(DataError::io("write", part))?;
     let total = reader.size();
     let mut buffer = vec![0; 1 << 16];
     loop {
@@ -178,12 +185,12 @@ fn fetch_file(
         }
         done += count as u64;
         if done > MOST {
-            fs::remove_file(&part).map_err(DataError::io("remove", &part))?;
+            fs::remove_file(part).map_err(DataError::io("remove", part))?;
             return Err(broken(format!("it is larger than {MOST} bytes")).into());
         }
-        file.write_all(&buffer[..count]).map_err(DataError::io("write", &part))?;
+        file.write_all(&buffer[..count]).map_err(DataError::io("write", part))?;
     }
-    Ok(store::publish_file(&part, &cache.join(name))?)
+    Ok(store::publish_file(part, dest)?)
 }
 
 /// Removes the dataset's files, finished or not.

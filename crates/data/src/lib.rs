@@ -18,6 +18,7 @@ mod folder;
 pub mod idx;
 mod inputs;
 mod known;
+mod known_texts;
 mod manifest;
 mod npy;
 pub mod npz;

@@ -10,6 +10,7 @@ use crate::classes::Classes;
 use crate::error::{DataError, Result};
 use crate::folder::{self, Folder};
 use crate::known::{self, Known};
+use crate::known_texts::{self, KnownTexts};
 use crate::pictures::{self, Pictures};
 use crate::samples::Samples;
 use crate::skipped::Skipped;
@@ -134,6 +135,7 @@ impl Facts {
 pub fn facts(data: &Data) -> Result<Facts> {
     let whole = match Source::resolve(data)? {
         Source::Known(known) => known_facts(known),
+        Source::KnownTexts(known) => known.facts(data),
         Source::Folder(path) => Folder::open(&path)?.facts()?,
         Source::Npz(path) => xy::facts(&path)?,
         Source::Texts(texts) => texts.facts(),
@@ -185,6 +187,7 @@ pub(crate) fn load_raw(
         Source::Known(known) => {
             Raw::numbers(fetch::load(known, data.mirror.as_deref(), places, progress)?)
         }
+        Source::KnownTexts(known) => known.load(data, places, progress)?,
         Source::Folder(path) => Raw::numbers(Folder::open(&path)?.load()?),
         Source::Npz(path) => Raw::numbers(xy::load(&path)?),
         Source::Texts(texts) => texts.load()?,
@@ -222,6 +225,7 @@ const MOST_CLASSES: usize = 1_000_000;
 /// What a source is, by its name.
 pub(crate) enum Source {
     Known(&'static Known),
+    KnownTexts(&'static KnownTexts),
     Folder(PathBuf),
     Npz(PathBuf),
     Texts(Texts),
@@ -233,6 +237,9 @@ impl Source {
     pub(crate) fn resolve(data: &Data) -> Result<Source> {
         if let Some(known) = known::find(&data.from) {
             return Ok(Source::Known(known));
+        }
+        if let Some(known) = known_texts::find(&data.from) {
+            return Ok(Source::KnownTexts(known));
         }
         if data.mirror.is_some() {
             return Err(DataError::Impossible(format!(

@@ -66,10 +66,19 @@ impl Texts {
 
     /// Reads everything.
     pub(crate) fn load(&self) -> Result<Raw> {
+        self.encode(self.read_all()?)
+    }
+
+    /// Reads the texts to train, to validate and to test on.
+    pub(crate) fn read_all(&self) -> Result<[Split; 3]> {
         let classes = &self.classes;
         let read = |files| self.read(files);
-        let splits = [read(&classes.train)?, read(&classes.validation)?, read(&classes.test)?];
-        self.encoding.encode(splits, classes.names.clone())
+        Ok([read(&classes.train)?, read(&classes.validation)?, read(&classes.test)?])
+    }
+
+    /// Turns them into samples.
+    pub(crate) fn encode(&self, splits: [Split; 3]) -> Result<Raw> {
+        self.encoding.encode(splits, self.classes.names.clone())
     }
 
     fn read(&self, files: &[File]) -> Result<Split> {

@@ -111,7 +111,7 @@ fn what_is_no_source_says_what_is() {
     for from in ["mnits", "/nonexistent/file.npz", env!("CARGO_MANIFEST_DIR").to_owned().as_str()] {
         let error = error_of(&data(Path::new(from)));
         assert!(
-            error.contains("neither a built-in dataset (mnist-sample, mnist, fashion-mnist)")
+            error.contains("neither a built-in dataset (mnist-sample, mnist, fashion-mnist, imdb)")
                 || error.contains("four idx files"),
             "{error}"
         );

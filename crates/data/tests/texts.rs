@@ -162,4 +162,26 @@ fn imdb_is_encoded_as_keras_encodes_it() {
         ids.chunks(500).enumerate().filter(|(_, row)| *row == padded).map(|(at, _)| at).collect();
     assert_eq!(places.len(), 1);
     assert_eq!(dataset.train.y[places[0]], 1);
+    // By name it is the same, and checked.
+    let known = Data {
+        mirror: Some(imdb.from.clone()),
+        vocabulary: imdb.vocabulary.clone(),
+        ..Data::named("imdb")
+    };
+    assert_eq!(load_all(&known), dataset);
+}
+
+#[test]
+fn imdb_is_checked_whatever_its_copy() {
+    let dir = reviews();
+    let known = Data { mirror: Some(dir.path().display().to_string()), ..Data::named("imdb") };
+    let error = load(&known, 0, &nowhere(), &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains("does not hold the 25000 training texts of imdb (it has 4"), "{error}");
+    let absent = load(&Data::named("imdb"), 0, &nowhere(), &mut |_| {}).unwrap_err().to_string();
+    assert!(
+        absent.contains("fetching is switched off") && absent.contains("aclImdb_v1.tar.gz"),
+        "{absent}"
+    );
+    let facts = facts(&Data { length: Some(80), ..Data::named("imdb") }).unwrap();
+    assert_eq!((facts.train, facts.test, facts.shape), (25_000, 25_000, vec![80]));
 }

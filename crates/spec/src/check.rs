@@ -13,9 +13,6 @@ use crate::{
     nearest, strategy_check,
 };
 
-/// Datasets that a later version will know by name.
-const LATER_DATA: [&str; 1] = ["imdb"];
-
 /// How many steps a run may have. Planning takes time that grows with their square.
 pub(crate) const MOST_STEPS: usize = 1000;
 
@@ -120,7 +117,7 @@ fn data(data: &Data, path: &Path, complaints: &mut Vec<Complaint>) {
         complaints.push(Complaint { hint, ..complaint });
     };
     let builtin = BUILTIN_DATA.contains(&from);
-    if LATER_DATA.contains(&from) || from.starts_with("s3://") {
+    if from.starts_with("s3://") {
         complain("from", format!("`{}` is {LATER}", words::shortened(from)), None);
     } else if !builtin && !crate::rule::looks_like_path(from) {
         let (message, hint) = match nearest(from, BUILTIN_DATA) {
@@ -209,7 +206,7 @@ fn schedule(schedule: &Schedule, length: Length, path: &Path) -> Option<Complain
 }
 
 /// Whether the data that a step comes to through its needs has no validation samples. Where the
-/// needs make no sense, that is for the plan to say.
+/// needs make no sense, or the data may have some of its own, that is for the plan to say.
 fn nothing_held_out(needs: &[String], steps: &[Placed]) -> bool {
     let mut open: Vec<&String> = needs.iter().collect();
     let mut seen = BTreeSet::new();
@@ -222,9 +219,12 @@ fn nothing_held_out(needs: &[String], steps: &[Placed]) -> bool {
             continue;
         };
         match &step.action {
-            Action::Prepare(prepare) => holdouts.push(prepare.data.validation),
+            Action::Prepare(prepare) => {
+                let builtin = BUILTIN_DATA.contains(&prepare.data.from.as_str());
+                holdouts.push(!builtin || prepare.data.validation != Holdout::None);
+            }
             _ => open.extend(&step.needs),
         }
     }
-    !holdouts.is_empty() && holdouts.iter().all(|holdout| *holdout == Holdout::None)
+    !holdouts.is_empty() && holdouts.iter().all(|may_have_some| !may_have_some)
 }

@@ -23,7 +23,7 @@ pub struct Prepare {
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-short" = "from", "x-later" = ["seed"]))]
 pub struct Data {
-    /// A built-in dataset (`mnist-sample`, `mnist`, `fashion-mnist`), or a path: an npz or CSV file; a
+    /// A built-in dataset (`mnist-sample`, `mnist`, `fashion-mnist`, `imdb`), or a path: an npz or CSV file; a
     /// folder or archive (`.zip`, `.tar`, `.tar.gz`, `.tar.xz`) with idx files, CSV files, or a folder
     /// of texts or pictures for each class.
     pub from: String,
@@ -151,7 +151,7 @@ impl Assign {
 }
 
 /// The datasets that are known by name.
-pub const BUILTIN_DATA: [&str; 3] = ["mnist-sample", "mnist", "fashion-mnist"];
+pub const BUILTIN_DATA: [&str; 4] = ["mnist-sample", "mnist", "fashion-mnist", "imdb"];
 
 /// What is held out for validation: `0`, a share such as `0.1`, or a count such as `5000`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
