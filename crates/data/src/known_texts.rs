@@ -28,6 +28,8 @@ pub(crate) struct KnownTexts {
     train: Expected,
     test: Expected,
     labels: [&'static str; 2],
+    /// Bytes that loading takes beside the samples.
+    working: u64,
 }
 
 /// Reviews of films by Maas and others, 2011.
@@ -44,6 +46,7 @@ static IMDB: KnownTexts = KnownTexts {
         sha256: "ea4637e027b079abd377512e89658fcd14f0691a31bdd8fe931a38070f74abe8",
     },
     labels: ["neg", "pos"],
+    working: 180 << 20,
 };
 
 /// Finds texts by name.
@@ -63,6 +66,7 @@ impl KnownTexts {
             classes: self.labels.len(),
             labels: self.labels.map(str::to_owned).to_vec(),
             width: encoding.kind().width(),
+            working: self.working,
         }
     }
 

@@ -11,6 +11,7 @@ mod batches;
 mod classes;
 mod columns;
 pub mod csv;
+mod dataset;
 mod elements;
 mod error;
 mod fetch;

@@ -29,6 +29,9 @@ const SKIP_UP_TO: f64 = 0.05;
 /// Decoders beyond these would wait for the one who reads.
 const MOST_THREADS: usize = 16;
 
+/// What decoding takes where pictures are not gigantic.
+const WORKING: u64 = 64 << 20;
+
 /// Pictures in folders of classes.
 #[derive(Debug)]
 pub(crate) struct Pictures {
@@ -78,6 +81,7 @@ impl Pictures {
             labels: classes.names.clone(),
             shape: self.pixels()?.shape().to_vec(),
             width: 1,
+            working: WORKING + 100 * self.tree.entries.len() as u64,
         })
     }
 

@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use preprocess::Form;
 use random::{Key, Purpose};
-use spec::{Assign, Data, Holdout};
+use spec::{Data, Holdout};
 
 use crate::classes::Classes;
+pub use crate::dataset::{Dataset, Facts};
+pub(crate) use crate::dataset::{Raw, Whole};
 use crate::error::{DataError, Result};
 use crate::folder::{self, Folder};
 use crate::known::{self, Known};
 use crate::known_texts::{self, KnownTexts};
 use crate::pictures::{self, Pictures};
 use crate::samples::Samples;
-use crate::skipped::Skipped;
 use crate::table::{self, Tables};
 use crate::texts::{self, Texts};
 use crate::tree::{self, Tree};
@@ -53,84 +53,6 @@ pub enum Progress<'a> {
     },
 }
 
-/// What can be said of a dataset without loading or downloading it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
-    /// Its name or path.
-    pub name: String,
-    /// Samples to train on, those held out for validation already taken away.
-    pub train: usize,
-    /// Samples held out for validation.
-    pub validation: usize,
-    /// Samples to test on; 0 when the source has none.
-    pub test: usize,
-    /// The shape of one sample.
-    pub shape: Vec<usize>,
-    /// How many classes there are.
-    pub classes: usize,
-    /// What the classes are called.
-    pub labels: Vec<String>,
-    /// Bytes of one value in memory: 1, 2 or 4.
-    pub width: usize,
-    /// Which of the samples to train on each worker sees.
-    pub assign: Assign,
-}
-
-/// A dataset in memory.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Dataset {
-    /// What to train on.
-    pub train: Samples,
-    /// What was held out of the training samples.
-    pub validation: Option<Samples>,
-    /// What to test on, where the source has it.
-    pub test: Option<Samples>,
-    /// What the classes are called.
-    pub labels: Vec<String>,
-    /// What samples were made from, and how.
-    pub form: Form,
-    /// Files that could not be decoded, and were left out.
-    pub skipped: Skipped,
-}
-
-/// A source, loaded, nothing held out yet.
-#[derive(Debug)]
-pub(crate) struct Raw {
-    pub(crate) train: Samples,
-    /// What the source itself has to validate on.
-    pub(crate) validation: Option<Samples>,
-    pub(crate) test: Option<Samples>,
-    pub(crate) labels: Vec<String>,
-    pub(crate) form: Form,
-    pub(crate) skipped: Skipped,
-}
-
-impl Raw {
-    /// Samples that are numbers and have no more to them. Classes are named later.
-    pub(crate) fn numbers((train, test): (Samples, Option<Samples>)) -> Raw {
-        Raw {
-            train,
-            validation: None,
-            test,
-            labels: Vec::new(),
-            form: Form::Numbers,
-            skipped: Skipped::default(),
-        }
-    }
-}
-
-impl Facts {
-    /// Bytes of memory so many samples take.
-    pub fn memory(&self, samples: usize) -> u64 {
-        samples as u64 * (self.row_bytes() + 4) as u64
-    }
-
-    /// Bytes of one sample's values.
-    pub fn row_bytes(&self) -> usize {
-        self.shape.iter().product::<usize>() * self.width
-    }
-}
-
 /// Says what a dataset holds. Reads headers and labels, never images, and downloads nothing.
 pub fn facts(data: &Data) -> Result<Facts> {
     let whole = match Source::resolve(data)? {
@@ -156,6 +78,7 @@ pub fn facts(data: &Data) -> Result<Facts> {
         labels,
         width: whole.width,
         assign: data.assign,
+        working: whole.working,
     })
 }
 
@@ -288,20 +211,6 @@ impl Source {
     }
 }
 
-/// What a source says of itself, nothing held out yet.
-#[derive(Debug)]
-pub(crate) struct Whole {
-    pub(crate) train: usize,
-    pub(crate) validation: usize,
-    pub(crate) test: usize,
-    pub(crate) shape: Vec<usize>,
-    pub(crate) classes: usize,
-    /// What the classes are called, where the source says so.
-    pub(crate) labels: Vec<String>,
-    /// Bytes of one value.
-    pub(crate) width: usize,
-}
-
 fn known_facts(known: &Known) -> Whole {
     Whole {
         train: known.train.samples,
@@ -311,6 +220,7 @@ fn known_facts(known: &Known) -> Whole {
         classes: known.labels.len(),
         labels: known.labels.map(str::to_owned).to_vec(),
         width: 1,
+        working: 0,
     }
 }
 

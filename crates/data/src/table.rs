@@ -96,8 +96,12 @@ impl Tables {
             Some(Columns { text: None, all, .. }) => (vec![all - 1], 4),
             _ => (vec![self.encoding.length()], self.encoding.kind().width()),
         };
+        // A field is text until it is a number: so many bytes beside its letters.
+        let fields =
+            |table: &Option<Table>| count(table) * columns.map_or(0, |columns| columns.all);
+        let working = 48 * (fields(&train) + fields(&validation) + fields(&test)) as u64;
         let (train, validation, test) = (count(&train), count(&validation), count(&test));
-        Ok(Whole { train, validation, test, shape, classes: labels.len(), labels, width })
+        Ok(Whole { train, validation, test, shape, classes: labels.len(), labels, width, working })
     }
 
     /// Reads everything.

@@ -17,6 +17,10 @@ const LONGEST: u64 = 16 << 20;
 /// Texts are held in memory until their words are counted.
 const MOST: usize = 8 << 30;
 
+/// What a text takes beside its bytes, and counting words and unpacking beside all texts.
+const PER_TEXT: u64 = 32;
+const COUNTING: u64 = 96 << 20;
+
 /// Texts in folders of classes.
 #[derive(Debug)]
 pub(crate) struct Texts {
@@ -61,7 +65,16 @@ impl Texts {
             labels: classes.names.clone(),
             shape: vec![self.encoding.length],
             width: self.encoding.kind().width(),
+            working: self.working(),
         }
+    }
+
+    /// The texts, their words being counted, and what an archive takes to unpack.
+    fn working(&self) -> u64 {
+        let classes = &self.classes;
+        let files = classes.train.iter().chain(&classes.validation).chain(&classes.test);
+        let texts = files.map(|file| self.tree.entries[file.entry].size + PER_TEXT).sum::<u64>();
+        texts + COUNTING + 100 * self.tree.entries.len() as u64
     }
 
     /// Reads everything.

@@ -32,7 +32,16 @@ pub(crate) fn facts(archive: &mut Archive<BufReader<File>>, path: &Path) -> Resu
         same_shape(&shape, &test_shape, path)?;
     }
     let width = if archive.header(TRAIN)?.kind.width() == 1 { 1 } else { 4 };
-    Ok(Whole { train, validation: 0, test, shape, classes: 1, labels: Vec::new(), width })
+    Ok(Whole {
+        train,
+        validation: 0,
+        test,
+        shape,
+        classes: 1,
+        labels: Vec::new(),
+        width,
+        working: 0,
+    })
 }
 
 /// Reads everything.

@@ -12,9 +12,10 @@ use crate::{Error, Settings};
 /// What a process needs before it has done anything: the program itself, its stacks, its files.
 const PROCESS: u64 = 14 << 20;
 
-/// What preparing a dataset needs: all its samples. Shards are written from where they lie.
+/// What preparing a dataset needs: all its samples, and what makes them. Shards are written from where
+/// they lie.
 pub fn prepare_bytes(facts: &Facts) -> u64 {
-    PROCESS + facts.memory(facts.train + facts.validation + facts.test)
+    PROCESS + facts.working + facts.memory(facts.train + facts.validation + facts.test)
 }
 
 /// What a worker needs: its program, the optimizer's slots, its samples, batches on their way,

@@ -151,10 +151,9 @@ fn name_of(header: &[u8; BLOCK]) -> Result<String> {
 fn number(field: &[u8]) -> Result<u64> {
     let broken = || unreadable("a size is no number");
     if field[0] & 0x80 != 0 {
-        let (high, low) = field.split_at(field.len() - 8);
-        let small = high[0] == 0x80 && high[1..].iter().all(|&byte| byte == 0);
-        let low = low.try_into().map_err(|_| broken())?;
-        return if small { Ok(u64::from_be_bytes(low)) } else { Err(broken()) };
+        let first = u64::from(field[0] & 0x7f);
+        let longer = |value: u64, &byte: &u8| Some(value.checked_mul(256)? + u64::from(byte));
+        return field[1..].iter().try_fold(first, longer).ok_or_else(broken);
     }
     let text = std::str::from_utf8(field).map_err(|_| broken())?;
     match text.trim_matches(|c| c == ' ' || c == '\0') {

@@ -128,6 +128,25 @@ fn what_is_torn_or_no_archive_is_an_error() {
 }
 
 #[test]
+fn sizes_in_gnus_large_form() {
+    let sized = |size: &[u8; 12]| {
+        let mut header = member("a", b'0', b"");
+        header[124..136].copy_from_slice(size);
+        header[148..156].fill(b' ');
+        let sum: u32 = header.iter().map(|&byte| u32::from(byte)).sum();
+        header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        read_archive(&[header, b"xyz".to_vec(), vec![0; 1533]].concat(), 10)
+    };
+    assert_eq!(sized(b"\x80\0\0\0\0\0\0\0\0\0\0\x03").unwrap()[0].1, b"xyz");
+    assert!(sized(b"\x80\0\0\x01\0\0\0\0\0\0\0\x03").is_err());
+    assert!(sized(b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff").is_err());
+    // A sum in that form is read, and wrong.
+    let mut header = member("a", b'0', b"");
+    header[148..156].copy_from_slice(b"\x80\0\0\0\0\0\0\x01");
+    assert!(read_archive(&header, 10).is_err());
+}
+
+#[test]
 fn an_archive_that_unpacks_to_too_much_is_left() {
     // Zeros without end behind a header that claims them.
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
