@@ -94,7 +94,6 @@ impl Cluster {
         let seats = Seats::new(&site.run, &site.given, jobs);
         let hands = Hands { api: api.clone(), site, tell };
         let hands = tokio::spawn(hands.work(wished));
-        let (closed, followed, logs) = (BTreeSet::new(), BTreeSet::new(), JoinSet::new());
         Ok(Cluster {
             api,
             local,
@@ -102,9 +101,9 @@ impl Cluster {
             seats,
             node,
             found,
-            closed,
-            followed,
-            logs,
+            closed: BTreeSet::new(),
+            followed: BTreeSet::new(),
+            logs: JoinSet::new(),
             wishes,
             news,
             hands,
@@ -113,7 +112,7 @@ impl Cluster {
 
     /// Whether pods of an earlier driver are there.
     pub fn found_pods(&self) -> bool {
-        self.found.iter().any(|sight| !matches!(sight.state, PodState::Ended(_)))
+        self.found.iter().any(|sight| sight.state.ending().is_none())
     }
 
     /// Sees to it that nothing of the run is left that would go on: pods that are about to end are waited
@@ -175,8 +174,7 @@ impl Launcher for Cluster {
         let Some(place) = started.place.as_deref().and_then(Place::parse) else {
             return self.local.adopt(task, process, started);
         };
-        let here =
-            |sight: &&Sight| sight.place == place && !matches!(sight.state, PodState::Ended(_));
+        let here = |sight: &&Sight| sight.place == place && sight.state.ending().is_none();
         let lives = self.found.iter().any(|sight| here(&sight));
         if lives {
             self.seats.sit(task, process, place);

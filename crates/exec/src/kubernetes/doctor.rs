@@ -14,6 +14,7 @@ use super::api::{Api, ClusterError};
 use super::objects::{Outline, POLICY, probe_pod};
 use super::reach::until_ended;
 use super::submit::{Request, Volume, volume};
+use super::trouble::PodState;
 
 /// What the user who begins a run does: groups, resources, verbs.
 const USER: [(&str, &str, &[&str]); 8] = [
@@ -209,13 +210,14 @@ async fn probe(api: &Api, request: &Request) -> Vec<Finding> {
     let _ = api.pods().delete(&pod, &now).await;
     match ended {
         Err(error) => vec![Finding::wrong("image", error.to_string())],
-        Ok(how) if how == "ended with code 0" => vec![
+        Ok(state) => vec![
             Finding::right("image", format!("{} starts", request.image)),
-            Finding::right("names", said.trim().to_owned()),
-        ],
-        Ok(how) => vec![
-            Finding::right("image", format!("{} starts", request.image)),
-            Finding::wrong("names", format!("a pod {how}: {}", said.trim())),
+            match state {
+                PodState::Failed(how) => {
+                    Finding::wrong("names", format!("a pod {how}: {}", said.trim()))
+                }
+                _ => Finding::right("names", said.trim().to_owned()),
+            },
         ],
     }
 }

@@ -61,7 +61,7 @@ pub async fn follow(
         }
         let state = api.pods().get_opt(&pod).await.ok().flatten();
         // Cut off by the cluster, not by its end: once more.
-        if state.is_some_and(|pod| matches!(pod_state(&pod), PodState::Ended(_))) {
+        if state.is_some_and(|pod| pod_state(&pod).ending().is_some()) {
             read.insert(pod);
         }
     }
@@ -106,7 +106,7 @@ async fn driver_begun(
                     _ if read.contains(&name) => {}
                     PodState::Waiting(Some(why)) => wait(why),
                     PodState::Waiting(None) => {}
-                    PodState::Running | PodState::Ended(_) => return Some(name),
+                    PodState::Running | PodState::Done | PodState::Failed(_) => return Some(name),
                 }
             }
             Some(job) = jobs.next() => {

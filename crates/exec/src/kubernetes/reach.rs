@@ -152,18 +152,16 @@ fn exit_code(status: Option<&Status>) -> Option<i32> {
 
 /// Waits until a pod runs.
 async fn until_running(api: &Api, pod: &str) -> Result<(), ClusterError> {
-    match until(api, pod, |state| *state != PodState::Waiting(None)).await? {
-        PodState::Ended(how) => Err(ClusterError::Wrong(format!("the pod {pod} {how}"))),
-        _ => Ok(()),
+    let state = until(api, pod, |state| *state != PodState::Waiting(None)).await?;
+    match state.ending() {
+        Some(how) => Err(ClusterError::Wrong(format!("the pod {pod} {how}"))),
+        None => Ok(()),
     }
 }
 
 /// Waits until a pod has ended: how.
-pub(super) async fn until_ended(api: &Api, pod: &str) -> Result<String, ClusterError> {
-    match until(api, pod, |state| matches!(state, PodState::Ended(_))).await? {
-        PodState::Ended(how) => Ok(how),
-        _ => Ok(String::new()),
-    }
+pub(super) async fn until_ended(api: &Api, pod: &str) -> Result<PodState, ClusterError> {
+    until(api, pod, |state| state.ending().is_some()).await
 }
 
 /// Waits until a pod is in some state, unless it cannot begin.

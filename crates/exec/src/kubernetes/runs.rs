@@ -65,8 +65,8 @@ pub async fn why(api: &Api, run: &str) -> Result<Vec<String>, ClusterError> {
             PodState::Waiting(Some(why)) => {
                 reasons.push(format!("the driver's pod {name} waits: {why}"));
             }
-            PodState::Ended(how) => reasons.push(format!("the driver's pod {name} {how}")),
-            _ => {}
+            PodState::Failed(how) => reasons.push(format!("the driver's pod {name} {how}")),
+            PodState::Waiting(None) | PodState::Running | PodState::Done => {}
         }
     }
     if pods.items.iter().any(|pod| pod_state(pod) == PodState::Running) {

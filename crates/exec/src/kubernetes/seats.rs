@@ -155,7 +155,7 @@ impl Seats {
 
     /// Takes note of what is seen of a pod. The process in it and its task, if one is.
     pub(crate) fn see(&mut self, sight: Sight) -> Option<(u32, String)> {
-        if sight.state == PodState::Ended("ended with code 0".into()) {
+        if sight.state == PodState::Done {
             let Place { job, index } = &sight.place;
             self.jobs.entry(job.clone()).and_modify(|staff| {
                 staff.succeeded.insert(*index);
@@ -168,13 +168,12 @@ impl Seats {
         let (&process, seat) = self.seats.iter_mut().find(sits)?;
         let task = seat.task.clone();
         (seat.pod, seat.node) = (Some((sight.pod, sight.uid)), sight.node);
-        match sight.state {
-            PodState::Ended(how) => {
-                self.seats.remove(&process);
-                self.ended.push((process, how));
-            }
-            PodState::Waiting(Some(why)) => self.wait(process, why),
-            PodState::Waiting(None) | PodState::Running => {}
+        if let Some(how) = sight.state.ending() {
+            self.seats.remove(&process);
+            self.ended.push((process, how.to_owned()));
+        }
+        if let PodState::Waiting(Some(why)) = sight.state {
+            self.wait(process, why);
         }
         Some((process, task))
     }

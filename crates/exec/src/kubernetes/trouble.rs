@@ -9,8 +9,21 @@ pub enum PodState {
     Waiting(Option<String>),
     /// It runs.
     Running,
-    /// It has ended, and how, as part of a sentence.
-    Ended(String),
+    /// It has ended well.
+    Done,
+    /// It has ended otherwise, and how, as part of a sentence.
+    Failed(String),
+}
+
+impl PodState {
+    /// How it ended, as part of a sentence, if it has.
+    pub fn ending(&self) -> Option<&str> {
+        match self {
+            PodState::Done => Some("ended with code 0"),
+            PodState::Failed(how) => Some(how),
+            PodState::Waiting(_) | PodState::Running => None,
+        }
+    }
 }
 
 /// Reads a pod's status.
@@ -21,17 +34,15 @@ pub fn pod_state(pod: &Pod) -> PodState {
     let state = container.and_then(|container| container.state.as_ref());
     let terminated = state.and_then(|state| state.terminated.as_ref());
     match status.phase.as_deref() {
-        Some("Succeeded" | "Failed") => {
-            let how = terminated.map(|ended| ending(ended, pod));
-            PodState::Ended(how.or_else(|| removal(pod)).unwrap_or_else(|| "ended".into()))
-        }
-        Some("Running") => match terminated {
-            Some(ended) => PodState::Ended(ending(ended, pod)),
-            None => PodState::Running,
+        Some("Succeeded") => PodState::Done,
+        Some("Failed") => match terminated {
+            Some(ended) => ending(ended, pod),
+            None => PodState::Failed(removal(pod).unwrap_or_else(|| "ended".into())),
         },
+        Some("Running") => terminated.map_or(PodState::Running, |ended| ending(ended, pod)),
         _ if leaves => {
             let how = removal(pod).unwrap_or_else(|| "was deleted before it began".into());
-            PodState::Ended(how)
+            PodState::Failed(how)
         }
         _ => {
             let waiting = state.and_then(|state| state.waiting.as_ref());
@@ -41,30 +52,28 @@ pub fn pod_state(pod: &Pod) -> PodState {
 }
 
 /// How a container ended.
-fn ending(ended: &ContainerStateTerminated, pod: &Pod) -> String {
+fn ending(ended: &ContainerStateTerminated, pod: &Pod) -> PodState {
     let limit = || {
         let limits = pod.spec.as_ref()?.containers.first()?.resources.as_ref()?.limits.as_ref()?;
         Some(format!(" of {}", limits.get("memory")?.0))
     };
     let removed = removal(pod);
-    match (ended.reason.as_deref(), ended.exit_code) {
+    PodState::Failed(match (ended.reason.as_deref(), ended.exit_code) {
         (Some("OOMKilled"), _) => {
             let limit = limit().unwrap_or_default();
             format!("was killed for memory: it needed more than its limit{limit}")
         }
-        (_, 0) => "ended with code 0".into(),
+        (_, 0) => return PodState::Done,
         (_, 137 | 143) if removed.is_some() => removed.unwrap_or_default(),
         (_, 137) => "was killed (signal 9)".into(),
         (_, code) => format!("ended with code {code}"),
-    }
+    })
 }
 
 /// Why the cluster took a pod away.
 fn removal(pod: &Pod) -> Option<String> {
-    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
-    let disruption = conditions.iter().find(|it| it.type_ == "DisruptionTarget")?;
-    let node = pod.spec.as_ref().and_then(|spec| spec.node_name.clone()).unwrap_or_default();
-    Some(match disruption.reason.as_deref()? {
+    let node = node(pod);
+    Some(match disruption(pod)? {
         "EvictionByEvictionAPI" => format!("was evicted from node {node}"),
         "PreemptionByScheduler" => {
             format!("had to make room on node {node} for a pod that matters more")
@@ -74,6 +83,11 @@ fn removal(pod: &Pod) -> Option<String> {
         "TerminationByKubelet" => format!("was ended by node {node}, which lacks room"),
         other => format!("was taken from node {node} ({other})"),
     })
+}
+
+fn disruption(pod: &Pod) -> Option<&str> {
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    conditions.iter().find(|it| it.type_ == "DisruptionTarget")?.reason.as_deref()
 }
 
 /// Why a container cannot begin.
@@ -109,8 +123,12 @@ mod tests {
     use super::*;
 
     fn state(status: Value) -> PodState {
+        pod_state(&pod(json!({}), status))
+    }
+
+    fn pod(metadata: Value, status: Value) -> Pod {
         let pod = json!({
-            "metadata": {},
+            "metadata": metadata,
             "spec": {
                 "nodeName": "node2",
                 "containers": [{
@@ -120,34 +138,48 @@ mod tests {
             },
             "status": status,
         });
-        pod_state(&serde_json::from_value(pod).expect("it is a pod"))
+        serde_json::from_value(pod).expect("it is a pod")
     }
 
-    fn ended(terminated: Value) -> String {
+    fn ended(phase: &str, terminated: Value) -> PodState {
         let containers = json!([{
             "name": "worker", "image": "", "imageID": "", "ready": false, "restartCount": 0,
             "state": { "terminated": terminated },
         }]);
-        match state(json!({ "phase": "Failed", "containerStatuses": containers })) {
-            PodState::Ended(how) => how,
+        state(json!({ "phase": phase, "containerStatuses": containers }))
+    }
+
+    fn failed(terminated: Value) -> String {
+        match ended("Failed", terminated) {
+            PodState::Failed(how) => how,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
+    fn a_pod_that_ended_well_is_done() {
+        for phase in ["Succeeded", "Running"] {
+            assert_eq!(ended(phase, json!({ "exitCode": 0 })), PodState::Done);
+        }
+        // Of those that are long over, the cluster may not say more.
+        assert_eq!(state(json!({ "phase": "Succeeded" })), PodState::Done);
+        assert_ne!(ended("Running", json!({ "exitCode": 1 })), PodState::Done);
+    }
+
+    #[test]
     fn how_a_pod_ended_is_said() {
         assert_eq!(
-            ended(json!({ "reason": "OOMKilled", "exitCode": 137 })),
+            failed(json!({ "reason": "OOMKilled", "exitCode": 137 })),
             "was killed for memory: it needed more than its limit of 125Mi"
         );
-        assert_eq!(ended(json!({ "exitCode": 137 })), "was killed (signal 9)");
-        assert_eq!(ended(json!({ "exitCode": 1 })), "ended with code 1");
+        assert_eq!(failed(json!({ "exitCode": 137 })), "was killed (signal 9)");
+        assert_eq!(failed(json!({ "exitCode": 1 })), "ended with code 1");
         let gone = json!([{
             "type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC",
         }]);
         assert_eq!(
             state(json!({ "phase": "Failed", "conditions": gone })),
-            PodState::Ended("was on node node2, which is gone".into())
+            PodState::Failed("was on node node2, which is gone".into())
         );
     }
 

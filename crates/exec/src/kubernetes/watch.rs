@@ -121,9 +121,8 @@ pub(crate) fn sight(pod: &Pod) -> Option<Sight> {
 }
 
 fn deleted(sight: Sight) -> Sight {
-    let state = match sight.state {
-        ended @ PodState::Ended(_) => ended,
-        _ => PodState::Ended("was deleted".into()),
-    };
-    Sight { state, ..sight }
+    match sight.state.ending() {
+        Some(_) => sight,
+        None => Sight { state: PodState::Failed("was deleted".into()), ..sight },
+    }
 }

@@ -43,7 +43,7 @@ fn sight(place: Place, uid: &str, state: PodState) -> Sight {
 }
 
 fn ended(how: &str) -> PodState {
-    PodState::Ended(how.to_owned())
+    PodState::Failed(how.to_owned())
 }
 
 fn waiting(why: &str) -> PodState {
@@ -210,23 +210,22 @@ fn a_warning_about_a_job_is_for_those_who_have_no_pod() {
 #[test]
 fn a_job_is_finished_when_all_its_pods_ended_well() {
     let (mut seats, task) = (seats(), task());
-    let well = || ended("ended with code 0");
     for process in 0..2 {
         seats.start(&task, process, Part::Worker);
     }
     let at = |index| place("mnist-1-train", index);
     assert_eq!(seats.unfinished(&tasks(&["train"])), ["mnist-1-train"]);
     assert!(seats.unfinished(&tasks(&["other"])).is_empty());
-    seats.see(sight(at(0), "a", well()));
+    seats.see(sight(at(0), "a", PodState::Done));
     // Seen twice, it is still one.
-    seats.see(sight(at(0), "a", well()));
+    seats.see(sight(at(0), "a", PodState::Done));
     seats.see(sight(at(1), "b", ended("ended with code 1")));
     assert_eq!(seats.unfinished(&tasks(&["train"])), ["mnist-1-train"]);
     // It is tried again, and told that it is not needed.
-    assert_eq!(seats.see(sight(at(1), "c", well())), None);
+    assert_eq!(seats.see(sight(at(1), "c", PodState::Done)), None);
     assert!(seats.unfinished(&tasks(&["train"])).is_empty());
     seats.start(&task, 2, Part::Worker);
     assert_eq!(seats.unfinished(&tasks(&["train"])), ["mnist-1-train"]);
-    seats.see(sight(place("another", 0), "d", well()));
+    seats.see(sight(place("another", 0), "d", PodState::Done));
     assert_eq!(seats.unfinished(&tasks(&["train"])), ["mnist-1-train"]);
 }
