@@ -3,7 +3,9 @@
 use crate::error::{Complaint, Path, Source};
 use crate::file::RunFile;
 use crate::tree::{self, At, FILE_LIMIT, Node};
-use crate::{Action, Model, RunSpec, SpecError, Strategy, Train, read, resolve, rule, set};
+use crate::{
+    Action, Kubernetes, Model, RunSpec, SpecError, Strategy, Train, read, resolve, rule, set,
+};
 
 /// Reads a run file. `file` is its name in errors; `sets` change it before it is read, each
 /// `path=value` (`train.epochs=5`).
@@ -25,6 +27,15 @@ impl Model {
     pub fn parse(text: &str) -> Result<Model, SpecError> {
         let sets = [format!("model={text}")];
         Ok(trained("{name: model, data: mnist-sample}", &sets)?.model)
+    }
+}
+
+impl Kubernetes {
+    /// Reads what a run is given on a cluster, as `on.kubernetes` of a run file has it.
+    pub fn parse(text: &str) -> Result<Kubernetes, SpecError> {
+        let file = "{name: run, data: mnist-sample, model: mnist-mlp}";
+        let spec = parse(file, "kubernetes", &[format!("on.kubernetes={text}")]);
+        Ok(spec.map_err(SpecError::without_places)?.on.kubernetes.unwrap_or_default())
     }
 }
 

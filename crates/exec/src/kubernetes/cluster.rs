@@ -150,11 +150,13 @@ impl Cluster {
             News::Warning { object, why } => return self.seats.warn(&object, &why),
             News::Pod(sight) => sight,
         };
-        let (pod, begun) = (sight.pod.clone(), !matches!(sight.state, PodState::Waiting(_)));
+        let (pod, container) = (sight.pod.clone(), sight.container.clone());
+        let begun = !matches!(sight.state, PodState::Waiting(_));
         let Some((process, task)) = self.seats.see(sight) else { return };
         if begun && self.followed.insert(pod.clone()) {
             let path = self.run.log(&task, process as usize);
-            self.logs.spawn(log::follow(self.api.clone(), pod, path));
+            let of = (pod, container);
+            self.logs.spawn(log::follow(self.api.clone(), of, path));
         }
     }
 }

@@ -11,6 +11,7 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kube::api::{DeleteParams, ListParams, LogParams, PostParams};
 
 use super::api::{Api, ClusterError};
+use super::names::Part;
 use super::objects::{Outline, POLICY, probe_pod};
 use super::reach::until_ended;
 use super::submit::{Request, Volume, volume};
@@ -205,7 +206,9 @@ async fn probe(api: &Api, request: &Request) -> Vec<Finding> {
         Err(error) => return vec![Finding::wrong("pods", error.to_string())],
     };
     let ended = until_ended(api, &pod).await;
-    let said = api.pods().logs(&pod, &LogParams::default()).await.unwrap_or_default();
+    let container = Some(Part::Reader.name().to_owned());
+    let how = LogParams { container, ..LogParams::default() };
+    let said = api.pods().logs(&pod, &how).await.unwrap_or_default();
     let now = DeleteParams { grace_period_seconds: Some(0), ..DeleteParams::default() };
     let _ = api.pods().delete(&pod, &now).await;
     match ended {

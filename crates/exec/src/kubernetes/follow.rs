@@ -12,7 +12,7 @@ use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{Config, watcher};
 
 use super::api::{Api, ClusterError};
-use super::names::driver_selector;
+use super::names::{Part, driver_selector};
 use super::trouble::{PodState, pod_state};
 
 /// Between two tries to reach a cluster.
@@ -50,7 +50,8 @@ pub async fn follow(
         let Some(pod) = driver_begun(api, run, &read, hear).await else {
             return patiently(async || ended(api, run).await.map(Some)).await;
         };
-        let how = LogParams { follow: true, ..LogParams::default() };
+        let container = Some(Part::Driver.name().to_owned());
+        let how = LogParams { follow: true, container, ..LogParams::default() };
         if let Ok(log) = api.pods().log_stream(&pod, &how).await {
             let mut lines = log.lines();
             while let Some(Ok(line)) = lines.next().await {

@@ -15,8 +15,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Copies a pod's log to a file until the pod ends. When the cluster cuts it off it begins anew, from the
 /// beginning, for a pod's log is there as long as the pod is.
-pub(crate) async fn follow(api: Api, pod: String, path: PathBuf) {
-    let how = LogParams { follow: true, ..LogParams::default() };
+pub(crate) async fn follow(api: Api, (pod, container): (String, String), path: PathBuf) {
+    let how = LogParams { follow: true, container: Some(container), ..LogParams::default() };
     for _ in 0..TRIES {
         match api.pods().log_stream(&pod, &how).await {
             Ok(stream) => {

@@ -10,12 +10,14 @@ use kube::runtime::watcher::{Config, watcher};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::api::{Api, ClusterError};
-use super::names::driver_selector;
+use super::names::{Part, driver_selector};
 use super::objects::{Outline, reader_pod};
 use super::trouble::{PodState, pod_state};
 
 /// The note on a volume of which image its run was.
 pub(crate) const IMAGE_NOTE: &str = "trainyard/image";
+/// The note on a volume of what its run file gave its pods.
+pub(crate) const SETTINGS_NOTE: &str = "trainyard/kubernetes";
 
 /// A pod that has a run's folder.
 #[derive(Clone, Debug)]
@@ -41,17 +43,10 @@ impl Reach {
         if let Some(pod) = driver_pod(api, run).await? {
             return Ok(Reach { api: api.clone(), pod, made: false });
         }
-        let (claim, image) = left_over(api, run).await?;
-        let given = spec::Kubernetes::default();
+        let LeftOver { claim, image, given } = left_over(api, run).await?;
         let (namespace, owner) = (api.namespace.as_str(), None);
         let outline = Outline { run, namespace, image: &image, given: &given, owner };
-        let mut pod = reader_pod(&outline, &claim, "");
-        let metadata = pod["metadata"].as_object_mut();
-        metadata.map(|metadata| {
-            metadata.remove("name");
-            metadata.insert("generateName".into(), format!("{run}-reader-").into())
-        });
-        let made = api.create(&pod).await?;
+        let made = api.create(&reader_pod(&outline, &claim)).await?;
         let pod = made.metadata.name.unwrap_or_default();
         let reach = Reach { api: api.clone(), pod, made: true };
         match until_running(api, &reach.pod).await {
@@ -86,7 +81,9 @@ impl Reach {
         input: Option<&mut (dyn AsyncRead + Unpin + Send)>,
         (out, err): (&mut (dyn AsyncWrite + Unpin + Send), &mut (dyn AsyncWrite + Unpin + Send)),
     ) -> Result<i32, ClusterError> {
+        let part = if self.made { Part::Reader } else { Part::Driver };
         let how = AttachParams::default().stdin(input.is_some()).stdout(true).stderr(true);
+        let how = how.container(part.name());
         let how = how.max_stdin_buf_size(1 << 16).max_stdout_buf_size(1 << 16);
         let command = ["/usr/bin/trainyard"].into_iter().chain(arguments.iter().copied());
         let command: Vec<&str> = command.collect();
@@ -184,8 +181,14 @@ async fn until(
     Err(ClusterError::Wrong(format!("the pod {pod} is gone")))
 }
 
-/// The volume of a run that has no driver now, and an image to look at it with.
-async fn left_over(api: &Api, run: &str) -> Result<(String, String), ClusterError> {
+/// The volume of a run that has no driver now, and what a pod takes to look at it.
+struct LeftOver {
+    claim: String,
+    image: String,
+    given: spec::Kubernetes,
+}
+
+async fn left_over(api: &Api, run: &str) -> Result<LeftOver, ClusterError> {
     let wrong = |error: kube::Error| ClusterError::of("look for what a run has left", &error);
     if let Some(job) = api.jobs().get_opt(run).await.map_err(wrong)? {
         let pod = job.spec.and_then(|spec| spec.template.spec);
@@ -197,15 +200,21 @@ async fn left_over(api: &Api, run: &str) -> Result<(String, String), ClusterErro
                 "{run} had no volume, and its driver's pod has ended; nothing is left of its folder"
             )));
         };
-        return Ok((claim.claim_name, image));
+        let file = api.any("v1", "ConfigMap").get_opt(run).await.map_err(wrong)?;
+        let file = file.and_then(|map| map.data["data"]["run.yaml"].as_str().map(str::to_owned));
+        let file = file.and_then(|file| spec::parse(&file, "run.yaml", &[]).ok());
+        let given = file.and_then(|file| file.on.kubernetes).unwrap_or_default();
+        return Ok(LeftOver { claim: claim.claim_name, image, given });
     }
     let claim = api.any("v1", "PersistentVolumeClaim").get_opt(run).await.map_err(wrong)?;
-    let image = claim.and_then(|it| it.metadata.annotations?.remove(IMAGE_NOTE));
+    let mut notes = claim.and_then(|it| it.metadata.annotations).unwrap_or_default();
+    let given = notes.get(SETTINGS_NOTE).and_then(|note| spec::Kubernetes::parse(note).ok());
     let unknown = || {
         let namespace = &api.namespace;
         ClusterError::Wrong(format!(
             "there is no run {run} in namespace {namespace}; `trainyard ls --on kubernetes` lists them"
         ))
     };
-    Ok((run.to_owned(), image.ok_or_else(unknown)?))
+    let image = notes.remove(IMAGE_NOTE).ok_or_else(unknown)?;
+    Ok(LeftOver { claim: run.to_owned(), image, given: given.unwrap_or_default() })
 }

@@ -37,6 +37,8 @@ pub(crate) struct Sight {
     pub(crate) uid: String,
     /// Its node, once it has one.
     pub(crate) node: Option<String>,
+    /// Our container in it.
+    pub(crate) container: String,
     pub(crate) state: PodState,
 }
 

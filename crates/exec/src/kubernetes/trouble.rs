@@ -1,6 +1,8 @@
 //! What a pod's status says, in words that people act upon.
 
-use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStateWaiting, Pod};
+use k8s_openapi::api::core::v1::{
+    ContainerState, ContainerStateTerminated, ContainerStateWaiting, Pod,
+};
 
 /// Where a pod stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +32,7 @@ impl PodState {
 pub fn pod_state(pod: &Pod) -> PodState {
     let Some(status) = &pod.status else { return PodState::Waiting(None) };
     let leaves = pod.metadata.deletion_timestamp.is_some();
-    let container = status.container_statuses.iter().flatten().next();
-    let state = container.and_then(|container| container.state.as_ref());
+    let state = container_state(pod);
     let terminated = state.and_then(|state| state.terminated.as_ref());
     match status.phase.as_deref() {
         Some("Succeeded") => PodState::Done,
@@ -49,6 +50,13 @@ pub fn pod_state(pod: &Pod) -> PodState {
             PodState::Waiting(waiting.and_then(|it| stuck(it, pod)).or_else(|| unschedulable(pod)))
         }
     }
+}
+
+/// Where our container stands: the first of the pod, whoever put others beside it.
+fn container_state(pod: &Pod) -> Option<&ContainerState> {
+    let ours = &pod.spec.as_ref()?.containers.first()?.name;
+    let mut statuses = pod.status.as_ref()?.container_statuses.iter().flatten();
+    statuses.find(|status| status.name == *ours)?.state.as_ref()
 }
 
 /// How a container ended.
@@ -164,6 +172,20 @@ mod tests {
         // Of those that are long over, the cluster may not say more.
         assert_eq!(state(json!({ "phase": "Succeeded" })), PodState::Done);
         assert_ne!(ended("Running", json!({ "exitCode": 1 })), PodState::Done);
+    }
+
+    #[test]
+    fn what_runs_beside_it_does_not_matter() {
+        let beside = |name: &str, state: Value| {
+            json!({
+                "name": name, "image": "", "imageID": "", "ready": false, "restartCount": 0,
+                "state": state,
+            })
+        };
+        let over = json!({ "terminated": { "exitCode": 0 } });
+        let containers = [beside("a", json!({ "running": {} })), beside("worker", over)];
+        let status = json!({ "phase": "Running", "containerStatuses": containers });
+        assert_eq!(state(status), PodState::Done);
     }
 
     #[test]

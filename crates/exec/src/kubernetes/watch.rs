@@ -116,6 +116,7 @@ pub(crate) fn sight(pod: &Pod) -> Option<Sight> {
         pod: pod.metadata.name.clone()?,
         uid: pod.metadata.uid.clone()?,
         node: pod.spec.as_ref().and_then(|spec| spec.node_name.clone()),
+        container: pod.spec.as_ref()?.containers.first()?.name.clone(),
         state: pod_state(pod),
     })
 }

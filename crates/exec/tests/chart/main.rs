@@ -93,7 +93,17 @@ fn without_helm(object: &Value) -> Value {
     if let Some(annotations) = annotations {
         annotations.remove("helm.sh/resource-policy");
     }
+    read_settings(&mut object);
     object
+}
+
+/// What a volume says of the run's settings is compared as it is read: Helm writes it in another order,
+/// and leaves out what is usual.
+fn read_settings(object: &mut Value) {
+    if let Some(note) = object.pointer_mut("/metadata/annotations/trainyard~1kubernetes") {
+        let settings = spec::Kubernetes::parse(note.as_str().expect("a note is text"));
+        *note = json!(settings.expect("we read it"));
+    }
 }
 
 /// An object of ours without our version, which is not recorded.
@@ -103,5 +113,6 @@ fn versionless(mut object: Value) -> Value {
             labels.remove("app.kubernetes.io/version");
         }
     }
+    read_settings(&mut object);
     object
 }

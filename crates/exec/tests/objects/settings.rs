@@ -111,7 +111,7 @@ impl Setting {
         for pool in self.pools() {
             objects.extend([pool_service(&outline, &pool), pool_job(&outline, &pool, 3)]);
         }
-        objects.push(reader_pod(&outline, claimed.unwrap_or(&self.run), "reader"));
+        objects.push(reader_pod(&outline, claimed.unwrap_or(&self.run)));
         objects
     }
 

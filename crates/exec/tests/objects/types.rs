@@ -82,10 +82,14 @@ fn names_are_as_kubernetes_wants_them() {
     };
     for setting in settings::all() {
         for object in setting.objects() {
-            let name = object["metadata"]["name"].as_str().unwrap();
+            let metadata = &object["metadata"];
+            let named = metadata["name"].as_str().map(str::to_owned);
+            // The cluster puts five letters behind it.
+            let begun = metadata["generateName"].as_str().map(|begin| format!("{begin}abcde"));
+            let name = named.or(begun).unwrap();
             // A pod of an Indexed Job has a number of up to ten digits behind its Job's name.
             let pods = object["spec"]["completionMode"] == "Indexed";
-            assert!(right(name) && name.len() <= if pods { 52 } else { 63 }, "{name}");
+            assert!(right(&name) && name.len() <= if pods { 52 } else { 63 }, "{name}");
             for labels in ["/metadata/labels", "/spec/template/metadata/labels"] {
                 for label in object.pointer(labels).and_then(Value::as_object).into_iter().flatten()
                 {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use spec::NewClaim;
 
-use super::super::reach::IMAGE_NOTE;
+use super::super::reach::{IMAGE_NOTE, SETTINGS_NOTE};
 use super::Outline;
 
 /// The claim of the volume that a run's folder is on. One that is kept has no owner.
@@ -19,7 +19,10 @@ pub fn claim(outline: &Outline<'_>, wanted: &NewClaim) -> Value {
         },
     });
     // Enough to look into it when all else of the run is gone.
-    claim["metadata"]["annotations"] = json!({ IMAGE_NOTE: outline.image });
+    claim["metadata"]["annotations"] = json!({
+        IMAGE_NOTE: outline.image,
+        SETTINGS_NOTE: json!(outline.given).to_string(),
+    });
     if let Some(class) = &wanted.class {
         claim["spec"]["storageClassName"] = class.as_str().into();
     }

@@ -94,16 +94,13 @@ pub fn driver_job(outline: &Outline<'_>, claim: Option<&str>, memory: u64) -> Va
 }
 
 /// A pod that holds the run's folder open for somebody to look into, for some minutes.
-pub fn reader_pod(outline: &Outline<'_>, claim: &str, name: &str) -> Value {
+pub fn reader_pod(outline: &Outline<'_>, claim: &str) -> Value {
     let mut pod = driver_pod(outline, Some(claim), &["rest"], 0);
     pod.part = Part::Reader;
     pod.service_account = None;
     let keys = |(volume, _): &(Value, Value)| volume["name"] != "keys" && volume["name"] != "file";
     pod.volumes.retain(keys);
-    let template = pod.template(outline);
-    let mut metadata = outline.metadata(name);
-    metadata["labels"] = template["metadata"]["labels"].clone();
-    json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"] })
+    alone(outline, "reader", &pod)
 }
 
 /// A pod that tells whether pods of the run could start, and know names.
@@ -112,11 +109,15 @@ pub fn probe_pod(outline: &Outline<'_>) -> Value {
     pod.part = Part::Reader;
     pod.service_account = None;
     pod.volumes.clear();
-    let template = pod.template(outline);
-    let name = format!("{}-probe-", outline.run);
-    let labels = template["metadata"]["labels"].clone();
-    let metadata =
-        json!({ "generateName": name, "namespace": outline.namespace, "labels": labels });
+    alone(outline, "probe", &pod)
+}
+
+/// A pod without a Job. There may be several of the kind, so the cluster names each.
+fn alone(outline: &Outline<'_>, word: &str, pod: &Pod<'_>) -> Value {
+    let mut template = pod.template(outline);
+    let mut metadata = template["metadata"].take();
+    metadata["generateName"] = format!("{}-{word}-", outline.run).into();
+    metadata["namespace"] = outline.namespace.into();
     json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"] })
 }
 

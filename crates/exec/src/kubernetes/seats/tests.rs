@@ -39,7 +39,14 @@ fn place(job: &str, index: u32) -> Place {
 
 /// What is seen of the pod `uid` in a place.
 fn sight(place: Place, uid: &str, state: PodState) -> Sight {
-    Sight { place, pod: format!("pod-{uid}"), uid: uid.to_owned(), node: None, state }
+    Sight {
+        place,
+        pod: format!("pod-{uid}"),
+        uid: uid.to_owned(),
+        container: "worker".into(),
+        node: None,
+        state,
+    }
 }
 
 fn ended(how: &str) -> PodState {
