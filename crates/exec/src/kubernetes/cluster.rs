@@ -13,6 +13,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::api::{Api, ClusterError};
+use super::denials::Denials;
 use super::follow::ending;
 use super::hands::{self, Hands};
 use super::names::Part;
@@ -68,6 +69,7 @@ pub struct Cluster {
     /// Pods whose logs are written down.
     followed: BTreeSet<String>,
     logs: JoinSet<()>,
+    denials: Denials,
     wishes: UnboundedSender<Wish>,
     news: UnboundedReceiver<News>,
     hands: JoinHandle<()>,
@@ -89,10 +91,11 @@ impl Cluster {
         let node = own_node(&api, &site.run).await?;
         let (tell, news) = unbounded_channel();
         let (wishes, wished) = unbounded_channel();
-        tokio::spawn(watch::pods(api.clone(), site.run.clone(), tell.clone()));
-        tokio::spawn(watch::warnings(api.clone(), site.run.clone(), tell.clone()));
+        let (denials, of) = (Denials::default(), || (api.clone(), site.run.clone()));
+        tokio::spawn(watch::pods(of(), denials.clone(), tell.clone()));
+        tokio::spawn(watch::warnings(of(), denials.clone(), tell.clone()));
         let seats = Seats::new(&site.run, &site.given, jobs);
-        let hands = Hands { api: api.clone(), site, tell };
+        let hands = Hands { api: api.clone(), site, tell, denials: denials.clone() };
         let hands = tokio::spawn(hands.work(wished));
         Ok(Cluster {
             api,
@@ -104,6 +107,7 @@ impl Cluster {
             closed: BTreeSet::new(),
             followed: BTreeSet::new(),
             logs: JoinSet::new(),
+            denials,
             wishes,
             news,
             hands,
@@ -156,7 +160,7 @@ impl Cluster {
         if begun && self.followed.insert(pod.clone()) {
             let path = self.run.log(&task, process as usize);
             let of = (pod, container);
-            self.logs.spawn(log::follow(self.api.clone(), of, path));
+            self.logs.spawn(log::follow(self.api.clone(), of, path, self.denials.clone()));
         }
     }
 }

@@ -14,6 +14,7 @@ use tokio::time::sleep;
 
 use super::api::{Api, ClusterError};
 use super::cluster::Site;
+use super::denials::Denials;
 use super::objects::{Pool, pool_job, pool_service};
 use super::seats::Wish;
 use super::watch::News;
@@ -21,12 +22,16 @@ use super::watch::News;
 /// How long to wait before something is tried again: at first, and at most.
 const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(5);
+/// What is left behind where pods and Jobs may not be deleted.
+const NO_END: &str = "a pod that does not answer is not deleted";
+const NO_CLEARING: &str = "a Job whose pods did not all end well is left behind";
 
 /// What the cluster is asked with, and who is told where it refuses.
 pub(crate) struct Hands {
     pub(crate) api: Api,
     pub(crate) site: Site,
     pub(crate) tell: UnboundedSender<News>,
+    pub(crate) denials: Denials,
 }
 
 impl Hands {
@@ -95,15 +100,20 @@ impl Hands {
             preconditions: Some(which),
             ..DeleteParams::default()
         };
-        self.until_done(pod, async || {
-            let deleted = self.api.pods().delete(pod, &how).await.map(drop);
-            unless_gone(deleted.map_err(|error| ClusterError::of("delete a pod", &error)))
+        self.until_done(pod, async || match self.api.pods().delete(pod, &how).await {
+            // Nobody is given a right while we wait.
+            Err(error) if self.denials.take(NO_END, &error) => Ok(()),
+            other => unless_gone(other.map(drop).map_err(|e| ClusterError::of("delete a pod", &e))),
         })
         .await;
     }
 
     async fn delete_job(&self, job: &str) {
-        self.until_done(job, async || delete_job(&self.api, job).await).await;
+        self.until_done(job, async || match self.api.jobs().delete(job, &with_pods()).await {
+            Err(error) if self.denials.take(NO_CLEARING, &error) => Ok(()),
+            other => deleted(job, other.map(drop)),
+        })
+        .await;
     }
 
     /// Does something until it is done. What the cluster refuses is told, and tried again all the same:
@@ -137,12 +147,16 @@ pub(crate) async fn patch_job(
 
 /// Deletes a Job and its pods.
 pub(crate) async fn delete_job(api: &Api, job: &str) -> Result<(), ClusterError> {
-    let how = DeleteParams {
-        propagation_policy: Some(PropagationPolicy::Background),
-        ..DeleteParams::default()
-    };
-    let deleted = api.jobs().delete(job, &how).await.map(drop);
-    unless_gone(deleted.map_err(|e| ClusterError::of(&format!("delete the Job {job}"), &e)))
+    deleted(job, api.jobs().delete(job, &with_pods()).await.map(drop))
+}
+
+fn with_pods() -> DeleteParams {
+    let propagation_policy = Some(PropagationPolicy::Background);
+    DeleteParams { propagation_policy, ..DeleteParams::default() }
+}
+
+fn deleted(job: &str, answer: Result<(), kube::Error>) -> Result<(), ClusterError> {
+    unless_gone(answer.map_err(|e| ClusterError::of(&format!("delete the Job {job}"), &e)))
 }
 
 /// Whether something was made that may have been there already.

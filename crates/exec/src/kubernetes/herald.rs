@@ -9,12 +9,17 @@ use train::{Event, Kind, describe};
 
 use super::api::Api;
 use super::cluster::Site;
+use super::denials::Denials;
+
+/// What is lost where events may not be made.
+const NO_EVENTS: &str = "what happens is not said on the run's Job";
 
 /// Says on a Job what happens.
 #[derive(Clone, Debug)]
 pub struct Herald {
     api: Api,
     job: ObjectReference,
+    denials: Denials,
 }
 
 impl Herald {
@@ -28,7 +33,7 @@ impl Herald {
             uid: Some(site.owner.clone()),
             ..ObjectReference::default()
         };
-        Herald { api: api.clone(), job }
+        Herald { api: api.clone(), job, denials: Denials::default() }
     }
 
     /// Tells of an event, if it is one for people. Nobody waits for it, and it may get lost.
@@ -52,8 +57,12 @@ impl Herald {
             count: Some(1),
             ..Notice::default()
         };
-        let api = self.api.clone();
-        tokio::spawn(async move { api.events().create(&PostParams::default(), &notice).await });
+        let (api, denials) = (self.api.clone(), self.denials.clone());
+        tokio::spawn(async move {
+            if let Err(error) = api.events().create(&PostParams::default(), &notice).await {
+                denials.take(NO_EVENTS, &error);
+            }
+        });
     }
 }
 

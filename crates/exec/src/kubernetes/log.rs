@@ -8,14 +8,22 @@ use kube::api::LogParams;
 use tokio::time::sleep;
 
 use super::api::Api;
+use super::denials::Denials;
 
 /// How often it is tried again where the cluster does not answer, and how long between.
 const TRIES: usize = 30;
 const PAUSE: Duration = Duration::from_secs(1);
+/// What is lost where logs may not be read.
+const NO_LOGS: &str = "what pods print is not kept";
 
 /// Copies a pod's log to a file until the pod ends. When the cluster cuts it off it begins anew, from the
 /// beginning, for a pod's log is there as long as the pod is.
-pub(crate) async fn follow(api: Api, (pod, container): (String, String), path: PathBuf) {
+pub(crate) async fn follow(
+    api: Api,
+    (pod, container): (String, String),
+    path: PathBuf,
+    denials: Denials,
+) {
     let how = LogParams { follow: true, container: Some(container), ..LogParams::default() };
     for _ in 0..TRIES {
         match api.pods().log_stream(&pod, &how).await {
@@ -26,6 +34,7 @@ pub(crate) async fn follow(api: Api, (pod, container): (String, String), path: P
             }
             // It is gone, and its log with it.
             Err(kube::Error::Api(status)) if status.code == 404 => return,
+            Err(error) if denials.take(NO_LOGS, &error) => return,
             Err(_) => {}
         }
         sleep(PAUSE).await;

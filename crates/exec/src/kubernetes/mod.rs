@@ -6,6 +6,7 @@
 
 mod api;
 mod cluster;
+mod denials;
 mod doctor;
 mod follow;
 mod hands;

@@ -7,7 +7,7 @@ use super::api::{Api, ClusterError};
 use super::follow::{Ended, ending};
 use super::hands::delete_job;
 use super::names::{NAME_LABEL, RUN_LABEL, driver_selector};
-use super::trouble::{PodState, pod_state};
+use super::trouble::{PodState, last_words, pod_state};
 
 /// A run on a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,10 @@ pub async fn why(api: &Api, run: &str) -> Result<Vec<String>, ClusterError> {
             PodState::Waiting(Some(why)) => {
                 reasons.push(format!("the driver's pod {name} waits: {why}"));
             }
-            PodState::Failed(how) => reasons.push(format!("the driver's pod {name} {how}")),
+            PodState::Failed(how) => {
+                let words = last_words(pod).map_or(String::new(), |words| format!(": {words}"));
+                reasons.push(format!("the driver's pod {name} {how}{words}"));
+            }
             PodState::Waiting(None) | PodState::Running | PodState::Done => {}
         }
     }

@@ -28,6 +28,13 @@ impl PodState {
     }
 }
 
+/// What a pod printed last, if it failed and the cluster remembers.
+pub(crate) fn last_words(pod: &Pod) -> Option<String> {
+    let message = container_state(pod)?.terminated.as_ref()?.message.as_ref()?;
+    let talk = |line: &&str| !line.is_empty() && !line.starts_with('{');
+    message.lines().map(str::trim).rfind(talk).map(str::to_owned)
+}
+
 /// Reads a pod's status.
 pub fn pod_state(pod: &Pod) -> PodState {
     let Some(status) = &pod.status else { return PodState::Waiting(None) };
@@ -147,6 +154,19 @@ mod tests {
             "status": status,
         });
         serde_json::from_value(pod).expect("it is a pod")
+    }
+
+    #[test]
+    fn the_last_words_of_a_pod_are_not_its_events() {
+        let words = |message: &str| {
+            let containers = json!([{
+                "name": "worker", "image": "", "imageID": "", "ready": false, "restartCount": 0,
+                "state": { "terminated": { "exitCode": 1, "message": message } },
+            }]);
+            last_words(&pod(json!({}), json!({ "containerStatuses": containers })))
+        };
+        assert_eq!(words("waiting\nerror: no\n{\"v\":1}\n"), Some("error: no".into()));
+        assert_eq!(words("{\"v\":1}\n"), None);
     }
 
     fn ended(phase: &str, terminated: Value) -> PodState {

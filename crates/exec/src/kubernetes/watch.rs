@@ -10,6 +10,7 @@ use kube::runtime::watcher::{Config, Event, watcher};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::api::Api;
+use super::denials::Denials;
 use super::names::RUN_LABEL;
 use super::seats::{Place, Sight};
 use super::trouble::{PodState, pod_state};
@@ -28,12 +29,16 @@ pub(crate) fn selector(run: &str) -> String {
     format!("{RUN_LABEL}={run},app.kubernetes.io/component in (worker, server)")
 }
 
+/// What is lost where pods may not be watched, and where events may not.
+const NO_PODS: &str = "how pods fare cannot be seen, and what they print is not kept";
+const NO_WARNINGS: &str = "what keeps pods from being made cannot be seen";
+
 /// Tells of the run's pods until nobody listens.
-pub(crate) async fn pods(api: Api, run: String, tell: UnboundedSender<News>) {
+pub(crate) async fn pods((api, run): (Api, String), denials: Denials, tell: UnboundedSender<News>) {
     let mut seen: BTreeMap<String, Sight> = BTreeMap::new();
     let mut fresh: BTreeMap<String, Sight> = BTreeMap::new();
     let config = Config::default().labels(&selector(&run));
-    let mut events = std::pin::pin!(steady(watcher(api.pods(), config)));
+    let mut events = std::pin::pin!(steady(watcher(api.pods(), config), NO_PODS, denials));
     while let Some(event) = events.next().await {
         let mut told = vec![];
         match event {
@@ -71,9 +76,13 @@ pub(crate) async fn pods(api: Api, run: String, tell: UnboundedSender<News>) {
 }
 
 /// Tells what the cluster warns about, of whatever object, until nobody listens.
-pub(crate) async fn warnings(api: Api, run: String, tell: UnboundedSender<News>) {
+pub(crate) async fn warnings(
+    (api, run): (Api, String),
+    denials: Denials,
+    tell: UnboundedSender<News>,
+) {
     let config = Config::default().fields("type=Warning");
-    let mut events = std::pin::pin!(steady(watcher(api.events(), config)));
+    let mut events = std::pin::pin!(steady(watcher(api.events(), config), NO_WARNINGS, denials));
     while let Some(event) = events.next().await {
         // What was said before we listened may be long over.
         let Event::Apply(notice) = event else { continue };
@@ -86,11 +95,16 @@ pub(crate) async fn warnings(api: Api, run: String, tell: UnboundedSender<News>)
     }
 }
 
-/// A watch without its errors: it tries again by itself, after a while.
+/// A watch without its errors: it tries again by itself, after a while. That it may not be is said.
 fn steady<K: Send + 'static>(
     events: impl Stream<Item = Result<Event<K>, kube::runtime::watcher::Error>> + Send,
+    lost: &'static str,
+    denials: Denials,
 ) -> impl Stream<Item = Event<K>> + Send {
-    events.default_backoff().filter_map(async |event| event.ok())
+    let told = move |event: &Result<_, _>| {
+        event.as_ref().err().into_iter().for_each(|error| denials.take_watch(lost, error));
+    };
+    events.default_backoff().inspect(told).filter_map(async |event| event.ok())
 }
 
 /// What a warning means for a pod that is to come.
