@@ -13,7 +13,7 @@ use kube::runtime::watcher::{Config, watcher};
 
 use super::api::{Api, ClusterError};
 use super::names::{Part, driver_selector};
-use super::trouble::{PodState, pod_state};
+use super::trouble::{PodState, pod_state, stranded_on};
 
 /// Between two tries to reach a cluster.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -104,7 +104,7 @@ async fn driver_begun(
                 let pod: Pod = pod;
                 let name = pod.metadata.name.clone().unwrap_or_default();
                 match pod_state(&pod) {
-                    _ if read.contains(&name) => {}
+                    _ if read.contains(&name) || stranded_on(&pod).is_some() => {}
                     PodState::Waiting(Some(why)) => wait(why),
                     PodState::Waiting(None) => {}
                     PodState::Running | PodState::Done | PodState::Failed(_) => return Some(name),

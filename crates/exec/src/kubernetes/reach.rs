@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use super::api::{Api, ClusterError};
 use super::names::{Part, driver_selector};
 use super::objects::{Outline, reader_pod};
-use super::trouble::{PodState, pod_state};
+use super::trouble::{PodState, pod_state, stranded_on};
 
 /// The note on a volume of which image its run was.
 pub(crate) const IMAGE_NOTE: &str = "trainyard/image";
@@ -33,8 +33,12 @@ pub async fn driver_pod(api: &Api, run: &str) -> Result<Option<String>, ClusterE
     let selector = driver_selector(run);
     let pods = api.pods().list(&ListParams::default().labels(&selector)).await;
     let pods = pods.map_err(|error| ClusterError::of("list pods", &error))?;
-    let runs = |pod: &&Pod| pod_state(pod) == PodState::Running;
-    Ok(pods.items.iter().find(runs).and_then(|pod| pod.metadata.name.clone()))
+    Ok(pods.items.iter().find(|pod| drives(pod)).and_then(|pod| pod.metadata.name.clone()))
+}
+
+/// Whether a driver's pod is one to ask.
+pub(super) fn drives(pod: &Pod) -> bool {
+    pod_state(pod) == PodState::Running && stranded_on(pod).is_none()
 }
 
 impl Reach {
@@ -65,7 +69,7 @@ impl Reach {
         let mut pods = std::pin::pin!(pods.applied_objects());
         while let Some(pod) = pods.next().await {
             if let Ok(pod) = pod
-                && pod_state(&pod) == PodState::Running
+                && drives(&pod)
             {
                 let pod = pod.metadata.name.unwrap_or_default();
                 return Ok(Reach { api: api.clone(), pod, made: false });

@@ -7,7 +7,8 @@ use super::api::{Api, ClusterError};
 use super::follow::{Ended, ending};
 use super::hands::delete_job;
 use super::names::{NAME_LABEL, RUN_LABEL, driver_selector};
-use super::trouble::{PodState, last_words, pod_state};
+use super::reach::drives;
+use super::trouble::{PodState, last_words, pod_state, stranded_on};
 
 /// A run on a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,10 @@ pub async fn why(api: &Api, run: &str) -> Result<Vec<String>, ClusterError> {
     let pods = api.pods().list(&ListParams::default().labels(&selector)).await.map_err(wrong)?;
     for pod in &pods.items {
         let name = pod.metadata.name.as_deref().unwrap_or_default();
+        if let Some(node) = stranded_on(pod) {
+            let lost = format!("node {node}, which is not heard of any more");
+            reasons.push(format!("the driver's pod {name} was on {lost}"));
+        }
         match pod_state(pod) {
             PodState::Waiting(Some(why)) => {
                 reasons.push(format!("the driver's pod {name} waits: {why}"));
@@ -72,7 +77,7 @@ pub async fn why(api: &Api, run: &str) -> Result<Vec<String>, ClusterError> {
             PodState::Waiting(None) | PodState::Running | PodState::Done => {}
         }
     }
-    if pods.items.iter().any(|pod| pod_state(pod) == PodState::Running) {
+    if pods.items.iter().any(drives) {
         return Ok(reasons);
     }
     let warnings = api.events().list(&ListParams::default().fields("type=Warning")).await;

@@ -28,6 +28,18 @@ impl PodState {
     }
 }
 
+/// What schedulers say of a node that a pod's volume cannot be reached from.
+const BOUND: [&str; 2] = ["volume node affinity conflict", "PersistentVolume's node affinity"];
+
+/// The node that a pod was on and is not heard of any more, if that is so: the cluster has given the pod
+/// up, and nobody knows whether it runs.
+pub(crate) fn stranded_on(pod: &Pod) -> Option<String> {
+    let given_up = pod.metadata.deletion_timestamp.is_some()
+        && disruption(pod) == Some("DeletionByTaintManager")
+        && pod_state(pod) == PodState::Running;
+    given_up.then(|| node(pod))
+}
+
 /// What a pod printed last, if it failed and the cluster remembers.
 pub(crate) fn last_words(pod: &Pod) -> Option<String> {
     let message = container_state(pod)?.terminated.as_ref()?.message.as_ref()?;
@@ -128,7 +140,10 @@ fn unschedulable(pod: &Pod) -> Option<String> {
     let conditions = pod.status.as_ref()?.conditions.as_ref()?;
     let scheduled = conditions.iter().find(|it| it.type_ == "PodScheduled")?;
     let wrong = scheduled.status == "False" && scheduled.reason.as_deref() == Some("Unschedulable");
-    wrong.then(|| format!("no node fits: {}", scheduled.message.clone().unwrap_or_default()))
+    let message = scheduled.message.clone().unwrap_or_default();
+    let bound = BOUND.iter().any(|words| message.contains(words));
+    let advice = if bound { "its volume lies on a node that it cannot be on now; " } else { "" };
+    wrong.then(|| format!("{advice}no node fits: {message}"))
 }
 
 #[cfg(test)]
@@ -154,6 +169,20 @@ mod tests {
             "status": status,
         });
         serde_json::from_value(pod).expect("it is a pod")
+    }
+
+    #[test]
+    fn a_pod_is_stranded_when_the_cluster_gave_it_up_with_its_node() {
+        let status = |reason: &str| {
+            let conditions =
+                json!([{ "type": "DisruptionTarget", "status": "True", "reason": reason }]);
+            json!({ "phase": "Running", "conditions": conditions })
+        };
+        let leaving = json!({ "deletionTimestamp": "2026-01-01T00:00:00Z" });
+        let lost = "DeletionByTaintManager";
+        assert_eq!(stranded_on(&pod(leaving.clone(), status(lost))), Some("node2".into()));
+        assert_eq!(stranded_on(&pod(json!({}), status(lost))), None);
+        assert_eq!(stranded_on(&pod(leaving, status("EvictionByEvictionAPI"))), None);
     }
 
     #[test]
@@ -235,6 +264,15 @@ mod tests {
         assert_eq!(
             state(json!({ "phase": "Pending", "conditions": conditions })),
             PodState::Waiting(Some(format!("no node fits: {message}")))
+        );
+        let message = "0/3 nodes are available: 2 node(s) had volume node affinity conflict.";
+        let conditions = json!([{
+            "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message,
+        }]);
+        let why = "its volume lies on a node that it cannot be on now; no node fits";
+        assert_eq!(
+            state(json!({ "phase": "Pending", "conditions": conditions })),
+            PodState::Waiting(Some(format!("{why}: {message}")))
         );
         let containers = json!([{
             "name": "worker", "image": "", "imageID": "", "ready": false, "restartCount": 0,
