@@ -171,3 +171,11 @@ fn rm_refuses_a_run_that_goes_on() {
     yard.ok(&["rm", "endless-1"]);
     assert!(!yard.path("runs/endless-1").exists());
 }
+
+#[test]
+fn rm_removes_a_run_that_goes_on_where_that_is_meant() {
+    let (yard, mut driver) = endless();
+    yard.ok(&["rm", "endless", "--force"]);
+    assert_eq!(driver.wait().unwrap().code(), Some(130));
+    assert!(!yard.path("runs/endless-1").exists());
+}

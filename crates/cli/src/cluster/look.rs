@@ -115,14 +115,36 @@ pub(crate) fn list(place: &Place, json: bool) -> Result<(), Failure> {
 }
 
 /// Removes a run and everything that it made, its volume included.
-pub(crate) fn remove(place: &Place, run: &str) -> Result<(), Failure> {
+pub(crate) fn remove(place: &Place, run: &str, force: bool) -> Result<(), Failure> {
     block_on(async {
         let api = place.api().await?;
         let run = resolve(&api, run).await?;
+        if !force && goes_on(&api, &run).await? {
+            return Err(anyhow!(
+                "{run} goes on; `trainyard stop {run} {}` first, or remove it as it is with `--force`",
+                place.flags()
+            )
+            .into());
+        }
         kubernetes::remove(&api, &run).await?;
         output::talk(&format!("{run} is removed from namespace {}", api.namespace));
         Ok(())
     })
+}
+
+/// Whether a run goes on. A driver stays for a while after the end, so it is asked.
+async fn goes_on(api: &Api, run: &str) -> Result<bool, Failure> {
+    if !kubernetes::goes_on(api, run).await? {
+        return Ok(false);
+    }
+    if kubernetes::driver_pod(api, run).await?.is_none() {
+        return Ok(true);
+    }
+    let mut answer = vec![];
+    let code = call(api, run, &["status", run, "--json"], &mut answer).await;
+    let status: serde_json::Value = serde_json::from_slice(&answer).unwrap_or_default();
+    let over = ["done", "failed", "stopped"].map(serde_json::Value::from);
+    Ok(code.is_err() || !over.contains(&status["state"]))
 }
 
 /// Brings a part of a run's folder here, into one named after the run where no other is named.

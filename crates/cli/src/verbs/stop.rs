@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::anyhow;
-use store::{Lock, Owner};
+use store::{Lock, Owner, RunDir};
 use train::State;
 
 use crate::cluster::{self, Place};
@@ -31,12 +31,22 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         return cluster::stop(&args.place, &args.run);
     }
     let (run, _) = find::run(&args.run, env)?;
+    until_left(&run)?;
+    let (_, standing) = find::run(&args.run, env)?;
+    let state = find::true_state(&run, &standing);
+    let next = if state == State::Stopped { "; running its file again continues it" } else { "" };
+    output::talk(&format!("{} is {}{next}", run.id(), state.as_str()));
+    Ok(())
+}
+
+/// Asks a run's driver to save and leave, and waits until it has.
+pub(super) fn until_left(run: &RunDir) -> Result<(), Failure> {
     let here = Owner::this_process(0).host;
     let mut asked = None;
     let mut waited = Duration::ZERO;
-    while Lock::is_held(&run)? {
+    while Lock::is_held(run)? {
         // Read anew each time: a driver that has just begun writes itself down after it has the lock.
-        if let Some(owner) = Owner::of(&run).filter(|owner| asked != Some(owner.pid)) {
+        if let Some(owner) = Owner::of(run).filter(|owner| asked != Some(owner.pid)) {
             if owner.host != here {
                 let Owner { pid, host, .. } = owner;
                 return Err(anyhow!(
@@ -57,9 +67,5 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         std::thread::sleep(LOOK_AGAIN);
         waited += LOOK_AGAIN;
     }
-    let (_, standing) = find::run(&args.run, env)?;
-    let state = find::true_state(&run, &standing);
-    let next = if state == State::Stopped { "; running its file again continues it" } else { "" };
-    output::talk(&format!("{} is {}{next}", run.id(), state.as_str()));
     Ok(())
 }

@@ -28,6 +28,6 @@ pub use follow::{Ended, Heard, follow};
 pub use herald::Herald;
 pub use objects::{INPUTS_FOLDER, RUNS_FOLDER};
 pub use reach::{Reach, driver_pod};
-pub use runs::{ListedRun, remove, runs, why};
+pub use runs::{ListedRun, goes_on, remove, runs, why};
 pub use submit::{Before, Request, Volume, before, newest, resume, submit, volume};
 pub use trouble::{PodState, pod_state};

@@ -7,6 +7,7 @@ use super::api::{Api, ClusterError};
 use super::follow::{Ended, ending};
 use super::hands::delete_job;
 use super::names::{NAME_LABEL, RUN_LABEL, driver_selector};
+use super::objects::TRIES;
 use super::reach::drives;
 use super::trouble::{PodState, last_words, pod_state, stranded_on};
 
@@ -90,6 +91,22 @@ pub async fn why(api: &Api, run: &str) -> Result<Vec<String>, ClusterError> {
     }
     reasons.dedup();
     Ok(reasons)
+}
+
+/// Whether a run may still go on, as far as the cluster knows: its Job has not ended and is not about to.
+/// Where a driver runs, that one knows better.
+pub async fn goes_on(api: &Api, run: &str) -> Result<bool, ClusterError> {
+    let wrong = |error: kube::Error| ClusterError::of(&format!("show the Job {run}"), &error);
+    let Some(job) = api.jobs().get_opt(run).await.map_err(wrong)? else { return Ok(false) };
+    let tries = job.spec.as_ref().and_then(|spec| spec.backoff_limit);
+    let given_up = tries != i32::try_from(TRIES).ok();
+    if ending(&job).is_some() || job.metadata.deletion_timestamp.is_some() || given_up {
+        return Ok(false);
+    }
+    let drivers = ListParams::default().labels(&driver_selector(run));
+    let pods = api.pods().list(&drivers).await;
+    let pods = pods.map_err(|error| ClusterError::of("list pods", &error))?;
+    Ok(!pods.items.iter().any(|pod| pod_state(pod) == PodState::Done))
 }
 
 /// Removes a run: its Job with everything that belongs to it, and the volume that was made for it.

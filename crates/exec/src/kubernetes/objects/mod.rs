@@ -17,6 +17,7 @@ use super::names::labels;
 pub use access::{POLICY, network_policy, role, role_binding, service_account};
 pub use keep::claim;
 pub use pool::{Pool, pool_job, pool_service};
+pub(crate) use run::TRIES;
 pub use run::{
     INPUTS_FOLDER, RUNS_FOLDER, config_map, driver_job, driver_service_object, probe_pod,
     reader_pod, secret,

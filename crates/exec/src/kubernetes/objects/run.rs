@@ -18,7 +18,7 @@ pub const INPUTS_FOLDER: &str = "/runs/inputs";
 /// How long the driver may take to leave: it has nothing to save.
 const DRIVER_GRACE: u32 = 10;
 /// How often the driver is tried again. Whatever ends a run for good sets it to nothing.
-const TRIES: u32 = 1_000_000;
+pub(crate) const TRIES: u32 = 1_000_000;
 
 /// The run file, as it is carried.
 pub fn config_map(outline: &Outline<'_>, files: &BTreeMap<String, String>) -> Value {
