@@ -4,10 +4,11 @@ import pathlib
 
 from check import Check
 
-from . import copies, faults, limits, plain, seeds
+from . import copies, faults, limits, plain, rights, seeds, speed
 from .yard import Yard
 
 
 def checks(binary: pathlib.Path) -> list[Check]:
     yard = Yard(binary)
-    return [check for part in (plain, seeds, limits, copies, faults) for check in part.checks(yard)]
+    parts = (plain, seeds, speed, limits, rights, copies, faults)
+    return [check for part in parts for check in part.checks(yard)]

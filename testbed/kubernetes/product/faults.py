@@ -5,7 +5,7 @@ import time
 from check import Check
 from kube import cluster, heal, until
 
-from .yard import Run, Yard, kill, node
+from .yard import Run, Yard, kill, node, uid
 
 # The driver is on the first node, so that the others can be lost; and so is its volume. Workers are held
 # back, so that there is time for everything however fast the machine is.
@@ -30,6 +30,8 @@ def checks(yard: Yard) -> list[Check]:
         "a node's kubelet stops, and its pod works on": story.kubelet,
         "a node is cut off: its ranks run on survivors, and its pod is replaced": story.cut,
         "a node is killed: its ranks run on survivors, and its pod is replaced": story.lost,
+        "a node is drained: no step is lost, and survivors are not started again": story.drained,
+        "the driver's node is killed, on which its volume lies: it is waited for": story.beheaded,
         "after all of it the weights are those of one machine": story.ended,
     }
     return [Check(name, prove) for name, prove in proofs.items()]
@@ -73,8 +75,8 @@ class Story:
         before = run.newest()
         kill(pods[0])
         self.back(before, "a worker was killed")
-        stayed = {pod["metadata"]["uid"] for pod in pods[1:]}
-        assert stayed <= {pod["metadata"]["uid"] for pod in self.workers()}, "survivors were started again"
+        stayed = {uid(pod) for pod in pods[1:]}
+        assert stayed <= {uid(pod) for pod in self.workers()}, "survivors were started again"
 
     def driver(self) -> None:
         run, pods = self.run, self.workers()
@@ -82,8 +84,8 @@ class Story:
         run.kube.delete("pod", f"--selector=trainyard/run={run.name},app.kubernetes.io/component=driver", "--wait=false")
         self.back(before, "the driver's pod was deleted")
         assert [event for event in run.events("run_started") if event["seq"] > before]
-        same = {pod["metadata"]["uid"] for pod in pods}
-        assert same == {pod["metadata"]["uid"] for pod in self.workers()}, "workers were started again"
+        same = {uid(pod) for pod in pods}
+        assert same == {uid(pod) for pod in self.workers()}, "workers were started again"
 
     def apiserver(self) -> None:
         run = self.run
@@ -114,6 +116,43 @@ class Story:
         print(f"        node{number} {end}: survivors went on after {time.monotonic() - since:.1f} s")
         self.back(before, f"node{number} {end}")
         cluster("node", begin, str(number))
+
+    def drained(self) -> None:
+        run, pods = self.run, self.workers()
+        place = max(node(pod) for pod in pods)
+        assert place != "node1", "all workers are beside the driver"
+        stayed = [pod for pod in pods if node(pod) != place]
+        before, step = run.newest(), run.step()
+        since = lambda kind: [event for event in run.events(kind) if event["seq"] > before]  # noqa: E731
+        try:
+            run.kube("drain", place, "--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout=120s")
+            until("they left in order", lambda: len(since("process_left")) == len(pods) - len(stayed))
+            self.back(before, f"{place} was drained")
+            assert not since("process_lost") and not since("resumed"), since("")
+            back = [group for group in since("formed") if group.get("step", 0) < step]
+            assert not back, f"they went back from step {step}: {back}"
+            now = self.workers()
+            assert {uid(pod) for pod in stayed} <= {uid(pod) for pod in now}, "survivors were started again"
+            assert place not in {node(pod) for pod in now}
+        finally:
+            run.kube("uncordon", place)
+
+    def beheaded(self) -> None:
+        run = self.run
+        assert [node(pod) for pod in run.pods("driver")] == ["node1"]
+        before, since = run.newest(), time.monotonic()
+        cluster("node", "kill", "1")
+        try:
+            words = "its volume lies on a node that it cannot be on now"
+            until(f"`why` says that {words}", lambda: words in run.why(), 180)
+            print(f"        node1 kill: `why` names the volume after {time.monotonic() - since:.1f} s")
+            told = run.why()
+            assert "was on node node1, which is not heard of any more" in told, told
+            until(f"the client says that {words}", lambda: words in run.told())
+        finally:
+            cluster("node", "start", "1")
+        self.back(before, "node1 start")
+        assert [event for event in run.events("run_started") if event["seq"] > before]
 
     def back(self, before: int, what: str) -> None:
         """All three train again."""

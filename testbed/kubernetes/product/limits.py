@@ -40,6 +40,10 @@ def no_image(yard: Yard) -> None:
     with Run(yard, file, "--image", "localhost/nobody:1") as run:
         until("it says so", lambda: "cannot get the image localhost/nobody:1" in run.told())
         assert "cannot get the image" in run.ask("why")
+        told = run.ask("rm", code=1)
+        assert "pictureless-1 goes on" in told and "--force" in told, told
+        run.ask("rm", "--force")
+        until("it is gone", lambda: run.name not in run.yard.ask("ls", *run.place))
 
 
 def quota(yard: Yard) -> None:

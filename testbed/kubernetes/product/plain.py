@@ -130,6 +130,8 @@ def stopped(yard: Yard) -> None:
     file = yard.file("halted", slow.replace("epochs: 2", "epochs: 40"))
     with Run(yard, file) as run:
         run.until_step(300)
+        told = run.ask("rm", code=1)
+        assert "halted-1 goes on" in told and "--force" in told, told
         run.ask("stop")
         run.client.wait(timeout=120)
         assert run.events("run_stopped") and run.events("task_stopped")[-1]["saved"], run.told()[-800:]

@@ -1,10 +1,14 @@
 """The seeds' own jobs on the cluster."""
 
-from check import Check
+import json
+import pathlib
+import time
+
+from check import Check, Skip
 from helm_chart import CHART, NO_VOLUMES, S1, Release
 from kube import PLAIN, STRICT, output, until
 
-from .yard import Run, Yard
+from .yard import ROOT, Run, Yard
 
 # S2: split, three workers that train by themselves, the mean of their weights.
 S2 = """\
@@ -12,6 +16,8 @@ data: mnist-sample
 model: { name: mnist-mlp, hidden_units: 32 }
 train: { workers: 3, strategy: average, epochs: 2, batch: 100, threads: 1 }
 """
+# All of MNIST, as it was published.
+MNIST = ROOT.parent / "shared" / "data" / "mnist"
 
 
 def checks(yard: Yard) -> list[Check]:
@@ -19,6 +25,8 @@ def checks(yard: Yard) -> list[Check]:
         "S2: three workers' mean has the weights of one machine": lambda: mean(yard),
         "S1: its values as they are, in pods of 125Mi and 200m": lambda: servers(yard, PLAIN),
         "S1: without its volume, under the restricted standard": lambda: servers(yard, STRICT, NO_VOLUMES),
+        "S1: its values and all of MNIST, sent from this machine": lambda: servers_with_all(yard),
+        "S2: all of MNIST, sent from this machine": lambda: mean_of_all(yard),
     }
     return [Check(name, prove) for name, prove in proofs.items()]
 
@@ -44,13 +52,60 @@ def servers(yard: Yard, namespace: str, *values: str) -> None:
             return '"run_done"' in told
 
         until("it is done", done, 300)
-        pods = kube.pods("trainyard/run=mnist-1")
-        killed = [reason(pod) for pod in pods if "OOMKilled" in reason(pod)]
-        assert not killed, killed
         events = kube("logs", "job/mnist-1")
         assert '"process_lost"' not in events, events[-800:]
-        limits = {limit(pod) for pod in pods if "driver" not in part(pod)}
-        assert limits == {("200m", "125Mi")}, limits
+        fits(kube.pods("trainyard/run=mnist-1"))
+
+
+def servers_with_all(yard: Yard) -> None:
+    """The chart cannot send files, so its run file is run: all objects are made of it alone."""
+    data = f"--set=data.from=mnist,data.validation=5000,data.mirror={whole_mnist()}"
+    release = Release("mnist-all", PLAIN)
+    shown = [S1, data, "--kube-version=1.34.0", "--show-only=templates/configmap.yaml"]
+    text = output(*release.helm, "template", release.name, str(CHART), *shown)
+    made = release.kube("create", "--dry-run=client", "--output=json", "--filename=-", given=text)
+    file = yard.folder / f"{release.name}.yaml"
+    file.write_text(json.loads(made)["data"]["run.yaml"])
+    since = time.monotonic()
+    with Run(yard, file, namespace=PLAIN) as run:
+        run.finish()
+        print(f"        S1 with all of MNIST: {time.monotonic() - since:.1f} s, {trained(run)}")
+        assert not run.events("process_lost"), run.events("process_lost")
+        fits(run.kube.pods(f"trainyard/run={run.name}"))
+
+
+def mean_of_all(yard: Yard) -> None:
+    mirror = whole_mnist()
+    text = S2.replace("mnist-sample", f"{{ from: mnist, mirror: {mirror} }}").replace("epochs: 2", "epochs: 10")
+    file = yard.file("mean-all", text)
+    since = time.monotonic()
+    with Run(yard, file) as run:
+        run.finish()
+        print(f"        S2 with all of MNIST: {time.monotonic() - since:.1f} s, {trained(run)}")
+        assert run.weights() == yard.expected(file)
+        killed = [reason(pod) for pod in run.kube.pods(f"trainyard/run={run.name}") if "OOMKilled" in reason(pod)]
+        assert not killed and not run.events("process_lost"), killed
+
+
+def whole_mnist() -> pathlib.Path:
+    if not MNIST.is_dir():
+        raise Skip(f"MNIST is not at {MNIST}")
+    return MNIST
+
+
+def trained(run: Run) -> str:
+    """How much was learnt, and how well."""
+    [prepared] = run.events("prepared")
+    assert prepared["train"] + prepared["validation"] == 60000 and prepared["test"] == 10000, prepared
+    return f"{run.step()} steps, accuracy {run.events('evaluated')[-1]['metrics']['accuracy']:.3f}"
+
+
+def fits(pods: list[dict]) -> None:
+    """All but the driver have S1's limits, and none needed more."""
+    killed = [reason(pod) for pod in pods if "OOMKilled" in reason(pod)]
+    assert not killed, killed
+    limits = {limit(pod) for pod in pods if "driver" not in part(pod)}
+    assert limits == {("200m", "125Mi")}, limits
 
 
 def reason(pod: dict) -> str:

@@ -1,9 +1,11 @@
 """Runs on the cluster, and the same runs on this machine to hold them against."""
 
+import contextlib
 import functools
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 
@@ -39,12 +41,12 @@ class Yard:
         own = {"TRAINYARD_RUNS": str(self.folder / "runs"), "TRAINYARD_OFFLINE": "1"}
         return os.environ | own | {"KUBECONFIG": config.partition("=")[2]}
 
-    def ask(self, *arguments: str | pathlib.Path, user: str = "admin", code: int = 0) -> str:
-        """What the binary prints, standard error after it."""
+    def ask(self, *arguments: str | pathlib.Path, user: str = "admin", code: int | None = 0) -> str:
+        """What the binary prints, standard error after it, where it ends with this code."""
         command = [self.binary, *map(str, arguments)]
         done = subprocess.run(command, cwd=self.folder, env=self.environment(user), capture_output=True, text=True)
         told = done.stdout + done.stderr
-        assert done.returncode == code, f"trainyard {arguments[0]} ended with {done.returncode}: {told[-1500:]}"
+        assert code in (None, done.returncode), f"trainyard {arguments[0]} ended with {done.returncode}: {told[-1500:]}"
         return told
 
     @functools.cache
@@ -71,13 +73,18 @@ class Run:
         """Starts the client, for the first time or again."""
         self.log = open(self.yard.folder / f"{self.file.stem}.log", "w+")
         command = [self.yard.binary, "run", self.file, *self.place, *self.flags, "--json"]
-        environment = self.yard.environment(self.user)
-        self.client = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT, env=environment)
+        # Where there is no volume, what was made is brought here.
+        place = {"cwd": self.yard.folder, "env": self.yard.environment(self.user)}
+        self.client = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT, **place)
 
-    def __exit__(self, *_: object) -> None:
+    def leave(self) -> None:
+        """Ends the client. The run is the cluster's."""
         self.client.kill()
         self.client.wait()
         self.log.close()
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
         self.kube.delete("job,pvc,pod", f"--selector=trainyard/name={self.file.stem}")
         cluster("volumes")
 
@@ -87,6 +94,10 @@ class Run:
 
     def ask(self, verb: str, *arguments: str, code: int = 0) -> str:
         return self.yard.ask(verb, self.name, *arguments, *self.place, user=self.user, code=code)
+
+    def why(self) -> str:
+        """What `why` says, whether it can be told or not: a driver may begin or end while it is asked."""
+        return self.yard.ask("why", self.name, *self.place, user=self.user, code=None)
 
     def told(self) -> str:
         """What the client has printed."""
@@ -147,14 +158,30 @@ def node(pod: dict) -> str:
     return pod["spec"]["nodeName"]
 
 
+def uid(pod: dict) -> str:
+    return pod["metadata"]["uid"]
+
+
 def kill(pod: dict) -> None:
-    """`kill -9` for what runs in a pod's container. Nodes' processes are this machine's too."""
-    uid = pod["metadata"]["uid"]
+    """`kill -9` for what runs in a pod's container."""
+    send(pod, signal.SIGKILL)
+
+
+def send(pod: dict, what: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        for number in processes(pod):
+            os.kill(number, what)
+
+
+def processes(pod: dict) -> list[int]:
+    """What runs in a pod's container. Nodes' processes are this machine's too."""
+    mark, found = uid(pod), []
     for process in pathlib.Path("/proc").iterdir():
         try:
-            if process.name.isdigit() and uid in (process / "cgroup").read_text():
+            if process.name.isdigit() and mark in (process / "cgroup").read_text():
                 if "trainyard" in (process / "cmdline").read_text():
-                    os.kill(int(process.name), 9)
+                    found.append(int(process.name))
         except OSError:
             pass  # It ended while we looked.
+    return found
 
