@@ -96,7 +96,8 @@ def started(yard: Yard, kube: Kube, role: dict) -> Iterator[dict[str, Run]]:
         for run in runs.values():
             run.leave()
         names = ",".join(case.name for case in CASES)
-        kube.delete("job,pod", f"--selector=trainyard/name in ({names})")
+        # Workers whose driver went first would wait for another.
+        kube.delete("job,pod", "--grace-period=1", f"--selector=trainyard/name in ({names})")
         kube.delete("rolebinding,role,serviceaccount", "--selector=testbed=rights")
 
 
