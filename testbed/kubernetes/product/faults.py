@@ -114,10 +114,12 @@ class Story:
         assert on_it, f"no worker is on node{number}"
         before, since = run.newest(), time.monotonic()
         cluster("node", end, str(number))
-        run.until_all(3 - len(on_it), before)
-        print(f"        node{number} {end}: survivors went on after {time.monotonic() - since:.1f} s")
-        self.back(before, f"node{number} {end}")
-        cluster("node", begin, str(number))
+        try:
+            run.until_all(3 - len(on_it), before)
+            print(f"        node{number} {end}: survivors went on after {time.monotonic() - since:.1f} s")
+            self.back(before, f"node{number} {end}")
+        finally:
+            cluster("node", begin, str(number))
 
     def drained(self) -> None:
         run, pods = self.run, self.workers()

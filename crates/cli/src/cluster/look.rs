@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::Seek;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use exec::kubernetes::{self, Api, Reach};
+use exec::kubernetes::{self, Api, ClusterError, Reach};
 use serde::Serialize;
 
 use super::pipe::Sink;
@@ -13,6 +14,13 @@ use super::{Place, block_on};
 use crate::failure::{Failure, OrUsage};
 use crate::verbs::get::Part;
 use crate::{output, pack};
+
+/// How often something is asked of a run that just changes, and how long between.
+const LOOKS: usize = 4;
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
+/// What a program ends with that was ended by others.
+const KILLED: i32 = 137;
+const TERMINATED: i32 = 143;
 
 /// Has a verb done where the run's folder is, and shows what it says.
 pub(crate) fn forward(place: &Place, verb: &str, run: &str, flags: &[&str]) -> Result<(), Failure> {
@@ -29,17 +37,58 @@ pub(crate) fn forward(place: &Place, verb: &str, run: &str, flags: &[&str]) -> R
     }
 }
 
+/// Has something done where the run's folder is. A driver that leaves takes with it what runs in its
+/// pod; then whoever is there next is asked, unless part of the answer is here.
 async fn call(
     api: &Api,
     run: &str,
     arguments: &[&str],
     out: &mut (dyn std::io::Write + Send),
 ) -> Result<i32, Failure> {
+    let mut out = Counted { out, bytes: 0 };
+    for _ in 1..LOOKS {
+        let answer = call_once(api, run, arguments, &mut out).await?;
+        let torn = match &answer {
+            Ok(code) => [KILLED, TERMINATED].contains(code),
+            Err(error) => error.code() == 0,
+        };
+        if !torn || out.bytes > 0 {
+            return Ok(answer?);
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    Ok(call_once(api, run, arguments, &mut out).await??)
+}
+
+async fn call_once(
+    api: &Api,
+    run: &str,
+    arguments: &[&str],
+    out: &mut (dyn std::io::Write + Send),
+) -> Result<Result<i32, ClusterError>, Failure> {
     let reach = Reach::open(api, run).await?;
     let ends = (&mut Sink(out) as _, &mut Sink(std::io::stderr()) as _);
-    let code = reach.call(arguments, None, ends).await;
+    let answer = reach.call(arguments, None, ends).await;
     reach.close().await;
-    Ok(code?)
+    Ok(answer)
+}
+
+/// Counts what is written.
+struct Counted<'a> {
+    out: &'a mut (dyn std::io::Write + Send),
+    bytes: usize,
+}
+
+impl std::io::Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes += written;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// The run that a name means: the newest of that name, or the one of that name and number.
@@ -65,11 +114,11 @@ pub(crate) fn stop(place: &Place, run: &str) -> Result<(), Failure> {
         if kubernetes::driver_pod(&api, &run).await?.is_none() {
             return Err(anyhow!("{run} does not run now").into());
         }
-        let asked = call(&api, &run, &["stop", &run], &mut std::io::sink()).await;
+        let asked = call_once(&api, &run, &["stop", &run], &mut std::io::sink()).await;
         let runs = kubernetes::runs(&api).await?;
         let goes_on = runs.iter().any(|it| it.name == run && it.state == "running");
         if goes_on && kubernetes::driver_pod(&api, &run).await?.is_some() {
-            asked?;
+            asked??;
         }
         output::talk(&format!("{run} is stopped; running its file again continues it"));
         Ok(())
@@ -132,19 +181,25 @@ pub(crate) fn remove(place: &Place, run: &str, force: bool) -> Result<(), Failur
     })
 }
 
-/// Whether a run goes on. A driver stays for a while after the end, so it is asked.
+/// Whether a run goes on. A driver stays for a while after the end, so it is asked; one that does not
+/// answer may just be leaving, and then the cluster knows in a moment.
 async fn goes_on(api: &Api, run: &str) -> Result<bool, Failure> {
-    if !kubernetes::goes_on(api, run).await? {
-        return Ok(false);
+    for _ in 0..LOOKS {
+        if !kubernetes::goes_on(api, run).await? {
+            return Ok(false);
+        }
+        if kubernetes::driver_pod(api, run).await?.is_some() {
+            let mut answer = vec![];
+            let called = call_once(api, run, &["status", run, "--json"], &mut answer).await;
+            let status: serde_json::Value = serde_json::from_slice(&answer).unwrap_or_default();
+            if matches!(called, Ok(Ok(0))) && status["state"].is_string() {
+                let over = ["done", "failed", "stopped"];
+                return Ok(!over.iter().any(|state| status["state"] == *state));
+            }
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
     }
-    if kubernetes::driver_pod(api, run).await?.is_none() {
-        return Ok(true);
-    }
-    let mut answer = vec![];
-    let code = call(api, run, &["status", run, "--json"], &mut answer).await;
-    let status: serde_json::Value = serde_json::from_slice(&answer).unwrap_or_default();
-    let over = ["done", "failed", "stopped"].map(serde_json::Value::from);
-    Ok(code.is_err() || !over.contains(&status["state"]))
+    Ok(true)
 }
 
 /// Brings a part of a run's folder here, into one named after the run where no other is named.

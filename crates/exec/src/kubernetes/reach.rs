@@ -148,7 +148,8 @@ fn exit_code(status: Option<&Status>) -> Option<i32> {
     }
     let causes = status.details.as_ref().and_then(|details| details.causes.as_ref());
     let code = causes.into_iter().flatten().find(|it| it.reason.as_deref() == Some("ExitCode"));
-    Some(code.and_then(|cause| cause.message.as_ref()?.parse().ok()).unwrap_or(1))
+    // Without one it is not the program that failed.
+    code?.message.as_ref()?.parse().ok()
 }
 
 /// Waits until a pod runs.
