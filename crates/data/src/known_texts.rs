@@ -46,8 +46,22 @@ static IMDB: KnownTexts = KnownTexts {
         sha256: "ea4637e027b079abd377512e89658fcd14f0691a31bdd8fe931a38070f74abe8",
     },
     labels: ["neg", "pos"],
-    working: 180 << 20,
+    working: 120 << 20,
 };
+
+#[cfg(test)]
+impl KnownTexts {
+    /// Texts that a test makes up: one of each class to train on, and one to test on.
+    pub(crate) fn tiny(train: &[(&str, u32)], test: &[(&str, u32)]) -> KnownTexts {
+        let expected = |texts: &[(&str, u32)]| {
+            let (texts, y): (Vec<_>, Vec<_>) =
+                texts.iter().map(|&(text, class)| (text.to_owned(), class)).unzip();
+            Expected { samples: y.len(), sha256: hash(&Split { texts, y }).leak() }
+        };
+        let (train, test) = (expected(train), expected(test));
+        KnownTexts { train, test, ..IMDB }
+    }
+}
 
 /// Finds texts by name.
 pub(crate) fn find(name: &str) -> Option<&'static KnownTexts> {

@@ -19,7 +19,7 @@ const MOST: usize = 8 << 30;
 
 /// What a text takes beside its bytes, and counting words and unpacking beside all texts.
 const PER_TEXT: u64 = 32;
-const COUNTING: u64 = 96 << 20;
+const COUNTING: u64 = 32 << 20;
 
 /// Texts in folders of classes.
 #[derive(Debug)]

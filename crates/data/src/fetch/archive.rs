@@ -72,3 +72,58 @@ fn home<'a>(known: &'a KnownTexts, mirror: Option<&'a str>) -> (&'a str, &'a str
         None => (mirror.unwrap_or(known.home), known.file),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write};
+
+    use spec::Data;
+    use tempfile::tempdir;
+
+    use super::*;
+    use crate::fetch::tests::{Answer, Server};
+
+    fn packed(good: &str) -> Vec<u8> {
+        let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for (path, text) in [
+            ("a/train/neg/1.txt", "bad"),
+            ("a/train/pos/1.txt", good),
+            ("a/test/pos/1.txt", "fine"),
+        ] {
+            zip.start_file(path, zip::write::SimpleFileOptions::default()).unwrap();
+            zip.write_all(text.as_bytes()).unwrap();
+        }
+        zip.finish().unwrap().into_inner()
+    }
+
+    #[test]
+    fn it_is_fetched_once_checked_and_fetched_anew_when_wrong() {
+        let known = KnownTexts::tiny(&[("bad", 0), ("good", 1)], &[("fine", 1)]);
+        let server = Server::start([(known.file.to_owned(), Answer::Whole(packed("good")))]);
+        let cache = tempdir().unwrap();
+        let load = |mirror: &str, offline: bool| {
+            let places = Places { cache: cache.path().to_owned(), offline };
+            let data = Data { mirror: Some(mirror.to_owned()), ..Data::named("imdb") };
+            known.load(&data, &places, &mut |_| {})
+        };
+        assert_eq!(load(&server.url, false).unwrap().train.len(), 2);
+        assert_eq!(server.count(known.file), 1);
+        // It is here now, and need not be fetched.
+        assert!(load(&server.url, true).is_ok());
+
+        // A copy that holds something else is not taken, wherever it comes from.
+        let file = cache.path().join("datasets/imdb").join(known.file);
+        std::fs::write(&file, packed("other")).unwrap();
+        assert!(load(&server.url, false).is_ok());
+        assert_eq!(server.count(known.file), 1);
+        std::fs::remove_file(&file).unwrap();
+        server.set("other.zip", Answer::Whole(packed("other")));
+        let error = load(&format!("{}/other.zip", server.url), false).unwrap_err().to_string();
+        assert!(error.contains("does not hold the 2 training texts"), "{error}");
+        assert_eq!(server.count("other.zip"), ATTEMPTS);
+        assert!(!file.exists());
+        let error = load(&format!("{}/none.zip", server.url), false).unwrap_err().to_string();
+        assert!(error.contains("none.zip"), "{error}");
+        assert_eq!(server.count("none.zip"), 1);
+    }
+}

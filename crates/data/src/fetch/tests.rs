@@ -15,7 +15,7 @@ use crate::known::Expected;
 
 /// What the server does with a request for a file.
 #[derive(Clone)]
-enum Answer {
+pub(super) enum Answer {
     /// Serves it, ranges too.
     Whole(Vec<u8>),
     /// Serves it from the start whatever is asked.
@@ -27,14 +27,14 @@ enum Answer {
 }
 
 /// Files by name; everything else is 404. Requests are written down as `name from-byte`.
-struct Server {
-    url: String,
+pub(super) struct Server {
+    pub(super) url: String,
     files: Arc<Mutex<BTreeMap<String, Answer>>>,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    fn start(files: impl IntoIterator<Item = (String, Answer)>) -> Server {
+    pub(super) fn start(files: impl IntoIterator<Item = (String, Answer)>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = Server {
             url: format!("http://{}/data", listener.local_addr().unwrap()),
@@ -53,12 +53,12 @@ impl Server {
         server
     }
 
-    fn set(&self, name: &str, answer: Answer) {
+    pub(super) fn set(&self, name: &str, answer: Answer) {
         self.files.lock().unwrap().insert(name.to_owned(), answer);
     }
 
     /// How often a file was asked for since the last look.
-    fn count(&self, name: &str) -> usize {
+    pub(super) fn count(&self, name: &str) -> usize {
         let requests = self.requests();
         requests.iter().filter(|request| request.split(' ').next() == Some(name)).count()
     }
