@@ -15,6 +15,11 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(Picture, u8), String> {
     let mut reader = decoder.read_info().map_err(text)?;
     let (width, height) = (reader.info().width as usize, reader.info().height as usize);
     check_size(height, width)?;
+    // The decoder takes a palette for whole colours, at most 256 of them.
+    let palette = reader.info().palette.as_ref().map_or(0, |palette| palette.len());
+    if palette % 3 != 0 || palette > 3 * 256 {
+        return Err("its palette is damaged".to_owned());
+    }
     let orientation =
         reader.info().exif_metadata.as_ref().map_or(1, |exif| exif::orientation(exif));
     let size = reader.output_buffer_size().ok_or("it says no size")?;
