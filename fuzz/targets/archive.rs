@@ -12,6 +12,8 @@ fuzz_target!(|bytes: &[u8]| {
     };
     for (path, bytes) in files {
         assert!(bytes.len() as u64 <= MOST);
-        assert!(!path.is_empty() && !path.starts_with('/') && !path.split('/').any(|name| name == ".."));
+        assert!(
+            !path.is_empty() && !path.starts_with('/') && !path.split('/').any(|name| name == "..")
+        );
     }
 });
