@@ -126,13 +126,15 @@ class Story:
         place = max(node(pod) for pod in pods)
         assert place != "node1", "all workers are beside the driver"
         stayed = [pod for pod in pods if node(pod) != place]
-        before, step = run.newest(), run.step()
+        before, step, trained = run.newest(), run.step(), run.events("formed")[-1]["processes"]
         since = lambda kind: [event for event in run.events(kind) if event["seq"] > before]  # noqa: E731
         try:
             run.kube("drain", place, "--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout=120s")
             until("they left in order", lambda: len(since("process_left")) == len(pods) - len(stayed))
             self.back(before, f"{place} was drained")
-            assert not since("process_lost") and not since("resumed"), since("")
+            # A pod that was to replace one may have been sent to that node too, and be gone before it began.
+            lost = [event for event in since("process_lost") if event["process"] in trained]
+            assert not lost and not since("resumed"), since("")
             back = [group for group in since("formed") if group.get("step", 0) < step]
             assert not back, f"they went back from step {step}: {back}"
             now = self.workers()
