@@ -32,7 +32,7 @@ pub(crate) struct KnownTexts {
     working: u64,
 }
 
-/// Reviews of films by Maas and others, 2011.
+/// Reviews of films, published in 2011.
 static IMDB: KnownTexts = KnownTexts {
     name: "imdb",
     home: "https://ai.stanford.edu/~amaas/data/sentiment",

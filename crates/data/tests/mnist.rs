@@ -1,8 +1,11 @@
 //! The published datasets, where they are at hand.
 
+mod real;
+
 use std::path::{Path, PathBuf};
 
 use data::{Dataset, Places, Samples, facts, load, prepare};
+use real::real;
 use spec::{Data, Holdout, Prepare};
 use tempfile::tempdir;
 
@@ -14,24 +17,13 @@ fn data(name: &str, mirror: Option<&Path>) -> Data {
     Data { mirror: mirror.map(|path| path.display().to_string()), ..Data::named(name) }
 }
 
-/// MNIST, or a word on why not.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn mnist() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/mnist");
-    if !path.exists() {
-        eprintln!("skipped: {} is not here", path.display());
-        return None;
-    }
-    Some(path)
-}
-
 fn load_all(data: &Data) -> Dataset {
     load(data, 0, &nowhere(), &mut |_| {}).expect("it is there and whole")
 }
 
 #[test]
 fn mnist_is_split_as_s1_did() {
-    let Some(path) = mnist() else { return };
+    let Some(path) = real("mnist") else { return };
     let wanted = Data { validation: Holdout::Count(5_000), ..data("mnist", Some(&path)) };
     let dataset = load_all(&wanted);
     let facts = facts(&wanted).unwrap();
@@ -46,7 +38,7 @@ fn mnist_is_split_as_s1_did() {
 
 #[test]
 fn what_was_prepared_needs_its_source_no_more() {
-    let Some(path) = mnist() else { return };
+    let Some(path) = real("mnist") else { return };
     let dest = tempdir().unwrap();
     let wanted = |mirror| Prepare { data: data("mnist", mirror), shards: 3 };
     let run = |mirror| prepare(&wanted(mirror), 0, &nowhere(), dest.path(), &mut |_| {});
@@ -56,7 +48,7 @@ fn what_was_prepared_needs_its_source_no_more() {
 
 #[test]
 fn the_built_in_sample_is_what_the_committed_rule_cuts() {
-    let Some(path) = mnist() else { return };
+    let Some(path) = real("mnist") else { return };
     let whole = load_all(&data("mnist", Some(&path)));
     let cut = load_all(&data("mnist-sample", None));
     for (whole, cut, each) in

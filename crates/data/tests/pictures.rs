@@ -1,10 +1,13 @@
 //! Pictures in folders of classes, here and in archives.
 
+mod real;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use data::{Dataset, Places, Values, facts, load, prepare};
 use preprocess::{Form, Pixels};
+use real::real;
 use spec::{Color, Data, Pair, Prepare, Split};
 use tempfile::{TempDir, tempdir};
 
@@ -134,17 +137,6 @@ fn people_who_are_held_out_are_never_trained_on() {
     assert_eq!((facts(&held).unwrap().train, facts(&held).unwrap().test), (6, 3));
     let all = Data { hold_out_people: Some(3), ..data(dir.path()) };
     assert!(error_of(&all).contains("some must be trained on"));
-}
-
-/// A file of the real data, or a word on why not.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn real(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if !path.exists() {
-        eprintln!("skipped: {} is not here", path.display());
-        return None;
-    }
-    Some(path)
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! Texts in folders of classes, here and in archives.
 
+mod real;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use data::{Dataset, Manifest, Places, Samples, ValueKind, Values, View, facts, load, prepare};
 use preprocess::{Encoder, Form};
+use real::real;
 use spec::{Data, Holdout, Prepare, Split};
 use tempfile::{TempDir, tempdir};
 
@@ -114,17 +117,6 @@ fn a_folder_of_nothing_says_what_is_understood() {
     fs::write(dir.path().join("a.doc"), "").unwrap();
     let error = facts(&data(dir.path())).unwrap_err().to_string();
     assert!(error.contains("holds 1 files") && error.contains("for each class"), "{error}");
-}
-
-/// A file of the real data, or a word on why not.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn real(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if !path.exists() {
-        eprintln!("skipped: {} is not here", path.display());
-        return None;
-    }
-    Some(path)
 }
 
 /// Keras' `x_train[0]`, which is `train/pos/576_10.txt`.

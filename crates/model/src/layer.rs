@@ -97,7 +97,9 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
 fn joined_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usize>, String> {
     let [first, others @ ..] = inputs else { return Err("it reads no layer".into()) };
     if others.is_empty() {
-        return Err("it reads one layer, and takes two or more".into());
+        return Err("it reads one layer, and takes two or more; in `layers:`, where each reads the one before, it \
+                    cannot stand"
+            .into());
     }
     let but_last = |shape: &[usize]| shape[..shape.len() - 1].to_vec();
     let (alike, shape) = match layer {

@@ -36,9 +36,10 @@ pub enum Layer {
     Reshape(Reshape),
     /// An activation function on its own.
     Activation(ActivationLayer),
-    /// The sum of several layers of one shape.
+    /// The sum of several layers of one shape. Not in `layers:`, where each reads the one before.
     Add(Add),
-    /// Several layers side by side, along the last axis.
+    /// Several layers side by side, along the last axis. Not in `layers:`, where each reads the one
+    /// before.
     Concatenate(Concatenate),
 }
 

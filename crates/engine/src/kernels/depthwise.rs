@@ -1,8 +1,6 @@
 //! A convolution in which every channel has a window of its own. Vectors run over channels; each sum is
 //! one chain of fused multiply-adds over the window, row by row, or over the outputs.
 
-use std::ops::Range;
-
 use crate::program::Window;
 use crate::simd::kernel;
 
@@ -107,47 +105,5 @@ fn add(sums: &mut [f32; BLOCK], left: &[f32], right: &[f32]) {
                 *sum = left.mul_add(*right, *sum);
             }
         }
-    }
-}
-
-impl Window {
-    /// The input rows (axis 0) or columns (axis 1) that a window covers inside the picture.
-    #[inline(always)]
-    pub(crate) fn covered(&self, axis: usize, output: usize) -> Range<usize> {
-        let size = [self.height, self.width][axis];
-        let pixels = [self.input.height, self.input.width][axis];
-        let start = output * self.stride[axis];
-        let end = (start + size - self.before[axis]).min(pixels);
-        start.saturating_sub(self.before[axis])..end
-    }
-
-    /// The rows or columns of outputs whose windows cover a row or column of the input.
-    #[inline(always)]
-    fn covering(&self, axis: usize, input: usize) -> Range<usize> {
-        let size = [self.height, self.width][axis];
-        let outputs = [self.output.height, self.output.width][axis];
-        let padded = input + self.before[axis];
-        let first = (padded + 1).saturating_sub(size).div_ceil(self.stride[axis]);
-        first..(padded / self.stride[axis] + 1).min(outputs)
-    }
-
-    /// The rows or columns of outputs for which a tap of the window lies inside the picture.
-    #[inline(always)]
-    fn reaching(&self, axis: usize, tap: usize) -> Range<usize> {
-        let pixels = [self.input.height, self.input.width][axis];
-        let outputs = [self.output.height, self.output.width][axis];
-        let (stride, before) = (self.stride[axis], self.before[axis]);
-        let first = before.saturating_sub(tap).div_ceil(stride);
-        // The last output whose tap lies before the edge.
-        let end = (pixels + before).saturating_sub(tap).div_ceil(stride).min(outputs);
-        first..end
-    }
-
-    /// Which of the window's places lies on an input pixel, for the window of an output.
-    #[inline(always)]
-    fn tap(&self, output: [usize; 2], input: [usize; 2]) -> usize {
-        let along =
-            |axis: usize| input[axis] + self.before[axis] - output[axis] * self.stride[axis];
-        along(0) * self.width + along(1)
     }
 }

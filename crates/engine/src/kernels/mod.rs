@@ -1,5 +1,6 @@
 //! The inner loops. Each is compiled once for every instruction set and gives the same bits on all.
 
+pub(crate) mod average;
 pub(crate) mod curves;
 pub(crate) mod depthwise;
 pub(crate) mod gemm;

@@ -9,14 +9,14 @@ mod layers;
 mod lower;
 mod op;
 mod place;
+mod window;
 
 use model::Graph;
 use spec::{Loss, LossName, Reduction};
 
-pub(crate) use op::{
-    Activate, Average, Conv, Dense, Depthwise, Drop, Head, Op, Operation, Picture, Pool, Window,
-};
+pub(crate) use op::{Activate, Average, Conv, Dense, Depthwise, Drop, Head, Op, Operation, Pool};
 pub(crate) use place::Place;
+pub(crate) use window::{Picture, Window};
 
 use crate::EngineError;
 

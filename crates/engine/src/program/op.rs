@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use spec::{Activation, Reduction};
 
-use super::Place;
+use super::{Place, Window};
 
 /// One operation and the memory it works on.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,72 +115,6 @@ pub(crate) struct Head {
     pub(crate) y: Place,
     /// Where the gradient of `x` goes, when anything before needs it.
     pub(crate) dx: Option<Place>,
-}
-
-/// How windows lie over a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
-    pub(crate) input: Picture,
-    pub(crate) output: Picture,
-    pub(crate) height: usize,
-    pub(crate) width: usize,
-    /// Down and across.
-    pub(crate) stride: [usize; 2],
-    /// Rows above and columns to the left that are thought to be there.
-    pub(crate) before: [usize; 2],
-    /// The same below and to the right.
-    pub(crate) after: [usize; 2],
-}
-
-/// The size of a picture, channels last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Picture {
-    pub(crate) height: usize,
-    pub(crate) width: usize,
-    pub(crate) channels: usize,
-}
-
-impl Picture {
-    /// Floats of the picture.
-    pub(crate) fn len(&self) -> usize {
-        self.height * self.width * self.channels
-    }
-
-    /// Height, width, channels.
-    pub(crate) fn shape(&self) -> [usize; 3] {
-        [self.height, self.width, self.channels]
-    }
-
-    /// Floats of one row of pixels.
-    pub(crate) fn row(&self) -> usize {
-        self.width * self.channels
-    }
-}
-
-impl Window {
-    /// Whether windows reach over the picture's edges.
-    pub(crate) fn is_padded(&self) -> bool {
-        self.before != [0, 0] || self.after != [0, 0]
-    }
-
-    /// The input with its padding.
-    pub(crate) fn padded(&self) -> Picture {
-        Picture {
-            height: self.input.height + self.before[0] + self.after[0],
-            width: self.input.width + self.before[1] + self.after[1],
-            channels: self.input.channels,
-        }
-    }
-
-    /// Floats of one row of a window: contiguous in the input.
-    pub(crate) fn row(&self) -> usize {
-        self.width * self.input.channels
-    }
-
-    /// Floats of a window.
-    pub(crate) fn len(&self) -> usize {
-        self.height * self.row()
-    }
 }
 
 impl Operation {

@@ -5,6 +5,7 @@
     reason = "each test file is a program of its own and uses some of it"
 )]
 
+pub(crate) mod activations;
 pub(crate) mod networks;
 pub(crate) mod reference;
 pub(crate) mod separable;

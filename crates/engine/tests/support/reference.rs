@@ -5,6 +5,7 @@ use model::Graph;
 use random::{Key, Purpose};
 use spec::{Activation, Layer, Padding, Pair, Reduction};
 
+use super::activations::{activate, activate_backward};
 use super::separable::{depth_taps, depthwise, pointwise, pointwise_backward};
 
 /// Loss (summed), gradients of all weights, and answers.
@@ -360,77 +361,5 @@ fn keep(rate: f32, noise: Option<Noise>, layer: usize, element: usize) -> f64 {
         0.0
     } else {
         1.0 / (1.0 - f64::from(rate))
-    }
-}
-
-fn activate(activation: Activation, row: usize, y: &mut [f64]) {
-    match activation {
-        Activation::Linear => {}
-        Activation::Relu => y.iter_mut().for_each(|y| *y = y.max(0.0)),
-        Activation::Sigmoid => y.iter_mut().for_each(|y| *y = 1.0 / (1.0 + (-*y).exp())),
-        Activation::Tanh => y.iter_mut().for_each(|y| *y = y.tanh()),
-        Activation::Softmax => {
-            for row in y.chunks_mut(row) {
-                let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                row.iter_mut().for_each(|y| *y = (*y - top).exp());
-                let total: f64 = row.iter().sum();
-                row.iter_mut().for_each(|y| *y /= total);
-            }
-        }
-        other => y.iter_mut().for_each(|y| *y = curve(other, *y)),
-    }
-}
-
-/// Activations of one number.
-fn curve(activation: Activation, x: f64) -> f64 {
-    match activation {
-        Activation::Elu if x > 0.0 => x,
-        Activation::Elu => x.exp() - 1.0,
-        Activation::Exponential => x.exp(),
-        Activation::HardSigmoid => (x / 6.0 + 0.5).clamp(0.0, 1.0),
-        Activation::LeakyRelu => x.max(0.2 * x),
-        Activation::Relu6 => x.clamp(0.0, 6.0),
-        Activation::Selu if x > 0.0 => SELU[0] * x,
-        Activation::Selu => SELU[0] * SELU[1] * (x.exp() - 1.0),
-        Activation::Softplus => x.exp().ln_1p(),
-        Activation::Softsign => x / (1.0 + x.abs()),
-        _ => unreachable!("seen to elsewhere"),
-    }
-}
-
-/// Their slopes where the result is `y`.
-fn slope(activation: Activation, y: f64) -> f64 {
-    let within = |most: f64| f64::from(u8::from(y > 0.0 && y < most));
-    match activation {
-        Activation::Elu => 1.0 + y.min(0.0),
-        Activation::Exponential => y,
-        Activation::HardSigmoid => within(1.0) / 6.0,
-        Activation::LeakyRelu if y > 0.0 => 1.0,
-        Activation::LeakyRelu => 0.2,
-        Activation::Relu6 => within(6.0),
-        Activation::Selu if y > 0.0 => SELU[0],
-        Activation::Selu => y + SELU[0] * SELU[1],
-        Activation::Softplus => 1.0 - (-y).exp(),
-        Activation::Softsign => (1.0 - y.abs()).powi(2),
-        _ => unreachable!("seen to elsewhere"),
-    }
-}
-
-const SELU: [f64; 2] = [1.050_700_987_355_480_5, 1.673_263_242_354_377_2];
-
-fn activate_backward(activation: Activation, row: usize, y: &[f64], d: &mut [f64]) {
-    let each = d.iter_mut().zip(y);
-    match activation {
-        Activation::Linear => {}
-        Activation::Relu => each.for_each(|(d, &y)| *d *= f64::from(u8::from(y > 0.0))),
-        Activation::Sigmoid => each.for_each(|(d, &y)| *d *= y * (1.0 - y)),
-        Activation::Tanh => each.for_each(|(d, &y)| *d *= 1.0 - y * y),
-        Activation::Softmax => {
-            for (d, y) in d.chunks_mut(row).zip(y.chunks(row)) {
-                let mean: f64 = d.iter().zip(y).map(|(d, y)| d * y).sum();
-                d.iter_mut().zip(y).for_each(|(d, y)| *d = y * (*d - mean));
-            }
-        }
-        other => each.for_each(|(d, &y)| *d *= slope(other, y)),
     }
 }

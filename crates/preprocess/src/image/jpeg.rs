@@ -21,8 +21,6 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(Picture, u8), String> {
         .set_max_width(LONGEST_SIDE)
         .set_max_height(LONGEST_SIDE)
         .set_strict_mode(false)
-        // Not what this machine's vectors make of it, but the same pixels on every machine.
-        .set_use_unsafe(false)
         .jpeg_set_max_scans(MOST_SCANS);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
     decoder.decode_headers().map_err(|error| error.to_string())?;

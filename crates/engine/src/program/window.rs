@@ -1,0 +1,109 @@
+//! How windows lie over pictures, and which pixels and outputs have to do with each other.
+
+use std::ops::Range;
+
+/// How windows lie over a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub(crate) input: Picture,
+    pub(crate) output: Picture,
+    pub(crate) height: usize,
+    pub(crate) width: usize,
+    /// Down and across.
+    pub(crate) stride: [usize; 2],
+    /// Rows above and columns to the left that are thought to be there.
+    pub(crate) before: [usize; 2],
+    /// The same below and to the right.
+    pub(crate) after: [usize; 2],
+}
+
+/// The size of a picture, channels last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Picture {
+    pub(crate) height: usize,
+    pub(crate) width: usize,
+    pub(crate) channels: usize,
+}
+
+impl Picture {
+    /// Floats of the picture.
+    pub(crate) fn len(&self) -> usize {
+        self.height * self.width * self.channels
+    }
+
+    /// Height, width, channels.
+    pub(crate) fn shape(&self) -> [usize; 3] {
+        [self.height, self.width, self.channels]
+    }
+
+    /// Floats of one row of pixels.
+    pub(crate) fn row(&self) -> usize {
+        self.width * self.channels
+    }
+}
+
+impl Window {
+    /// Whether windows reach over the picture's edges.
+    pub(crate) fn is_padded(&self) -> bool {
+        self.before != [0, 0] || self.after != [0, 0]
+    }
+
+    /// The input with its padding.
+    pub(crate) fn padded(&self) -> Picture {
+        Picture {
+            height: self.input.height + self.before[0] + self.after[0],
+            width: self.input.width + self.before[1] + self.after[1],
+            channels: self.input.channels,
+        }
+    }
+
+    /// Floats of one row of a window: contiguous in the input.
+    pub(crate) fn row(&self) -> usize {
+        self.width * self.input.channels
+    }
+
+    /// Floats of a window.
+    pub(crate) fn len(&self) -> usize {
+        self.height * self.row()
+    }
+
+    /// The input rows (axis 0) or columns (axis 1) that a window covers inside the picture.
+    #[inline(always)]
+    pub(crate) fn covered(&self, axis: usize, output: usize) -> Range<usize> {
+        let size = [self.height, self.width][axis];
+        let pixels = [self.input.height, self.input.width][axis];
+        let start = output * self.stride[axis];
+        let end = (start + size - self.before[axis]).min(pixels);
+        start.saturating_sub(self.before[axis])..end
+    }
+
+    /// The rows or columns of outputs whose windows cover a row or column of the input.
+    #[inline(always)]
+    pub(crate) fn covering(&self, axis: usize, input: usize) -> Range<usize> {
+        let size = [self.height, self.width][axis];
+        let outputs = [self.output.height, self.output.width][axis];
+        let padded = input + self.before[axis];
+        let first = (padded + 1).saturating_sub(size).div_ceil(self.stride[axis]);
+        first..(padded / self.stride[axis] + 1).min(outputs)
+    }
+
+    /// The rows or columns of outputs for which a tap of the window lies inside the picture.
+    #[inline(always)]
+    pub(crate) fn reaching(&self, axis: usize, tap: usize) -> Range<usize> {
+        let pixels = [self.input.height, self.input.width][axis];
+        let outputs = [self.output.height, self.output.width][axis];
+        let (stride, before) = (self.stride[axis], self.before[axis]);
+        let first = before.saturating_sub(tap).div_ceil(stride);
+        // The last output whose tap lies before the edge.
+        let end = (pixels + before).saturating_sub(tap).div_ceil(stride).min(outputs);
+        first..end
+    }
+
+    /// Which of the window's places lies on an input pixel, for the window of an output.
+    #[inline(always)]
+    pub(crate) fn tap(&self, output: [usize; 2], input: [usize; 2]) -> usize {
+        let along =
+            |axis: usize| input[axis] + self.before[axis] - output[axis] * self.stride[axis];
+        along(0) * self.width + along(1)
+    }
+}
