@@ -20,7 +20,8 @@ def case(name: str, shape: list[int], layers: list[dict], **more) -> dict:
     layers do not read just the one before, `reads` says what each does read; 0 is the input."""
     return {
         "name": name, "shape": shape, "layers": layers,
-        "batch": 8, "input": "floats", "reduction": "mean", "salt": 0, **more,
+        "batch": 8, "input": "floats", "loss": "sparse_categorical_crossentropy", "reduction": "mean",
+        "salt": 0, **more,
     }
 
 
@@ -83,6 +84,12 @@ def chosen() -> list[dict]:
         case("dense-no-bias", [9], [dense(33, "tanh", use_bias=False), dense(3, "softmax", use_bias=False)]),
         case("dense-one-sample", [21], [dense(8, "relu"), dense(4, "softmax")], batch=1),
         case("dense-sum", [21], [dense(8, "tanh"), dense(4, "softmax")], reduction="sum", batch=11),
+        *(case(f"{loss}-{units}-{activation}", [17], [dense(8, "tanh"), dense(units, activation)], loss=loss, **more)
+          for loss in ["binary_crossentropy", "mean_squared_error"] for units, activation, more in [
+              (1, "sigmoid", {}), (1, "hard_sigmoid", {}), (5, "sigmoid", {"reduction": "sum", "salt": 7}),
+              (5, "hard_sigmoid", {})]),
+        case("mean_squared_error-softmax", [17], [dense(8, "tanh"), dense(5, "softmax")], loss="mean_squared_error"),
+        case("categorical_crossentropy", [17], [dense(6, "softmax")], loss="categorical_crossentropy"),
         case("activation-alone", [12], [dense(17), {"Activation": {"activation": "sigmoid"}}, dense(6),
                                         {"Activation": {"activation": "softmax"}}]),
         case("conv-valid", [9, 8, 3], [conv(5, [3, 3], "relu"), conv(6, [2, 3], "tanh"), *out]),

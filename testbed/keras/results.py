@@ -11,6 +11,13 @@ import formula
 LENGTHS = (37, 11)
 STEPS = 10
 
+LOSSES = {
+    "sparse_categorical_crossentropy": lambda keras: keras.losses.SparseCategoricalCrossentropy,
+    "categorical_crossentropy": lambda keras: keras.losses.CategoricalCrossentropy,
+    "binary_crossentropy": lambda keras: keras.losses.BinaryCrossentropy,
+    "mean_squared_error": lambda keras: keras.losses.MeanSquaredError,
+}
+
 
 def build(backend: SimpleNamespace, case: dict, dtype: str):
     """The case's network with weights by formula, and its weights in the order of the case's layers."""
@@ -22,7 +29,7 @@ def build(backend: SimpleNamespace, case: dict, dtype: str):
         read = [values[value] for value in case["reads"][number]] if "reads" in case else [values[-1]]
         made = getattr(layers, name)(**arguments, dtype=dtype)
         values.append(made(read if len(read) > 1 else read[0]))
-        weights += made.trainable_variables
+        weights += made.weights
     for number, variable in enumerate(weights):
         variable.assign(formula.weight(case["salt"] + number, tuple(variable.shape)))
     return backend.keras.Model(values[0], values[-1]), weights
@@ -42,15 +49,24 @@ def network(backend: SimpleNamespace, case: dict, dtype: str) -> dict[str, np.nd
     """The loss of a batch as reduced, and the gradient of every weight, computed in `dtype`."""
     model, weights = build(backend, case, dtype)
     reduction = {"mean": "sum_over_batch_size", "sum": "sum"}[case["reduction"]]
-    loss_of = backend.keras.losses.SparseCategoricalCrossentropy(reduction=reduction, dtype=dtype)
-    y = formula.labels(case["batch"], model.output_shape[-1])
+    loss_of = LOSSES[case["loss"]](backend.keras)(reduction=reduction, dtype=dtype)
+    before = [weight.numpy() for weight in weights]
     with backend.tf.GradientTape() as tape:
-        loss = loss_of(y, model(samples(case).astype(dtype), training=True))
+        loss = loss_of(targets(case, model.output_shape[-1]), model(samples(case).astype(dtype), training=True))
     gradients = tape.gradient(loss, [weight.value for weight in weights])
     results = {f"{case['name']}/loss": loss.numpy().reshape(1)}
-    for number, gradient in enumerate(gradients):
-        results[f"{case['name']}/{number}"] = gradient.numpy()
+    for number, (weight, gradient) in enumerate(zip(weights, gradients)):
+        # What a pass itself moves has no gradient: what it has lost stands for it.
+        results[f"{case['name']}/{number}"] = gradient.numpy() if weight.trainable else before[number] - weight.numpy()
     return {name: value.astype(np.float32) for name, value in results.items()}
+
+
+def targets(case: dict, outputs: int) -> np.ndarray:
+    """The labels as the loss takes them; one output tells two classes apart."""
+    labels = formula.labels(case["batch"], max(outputs, 2))
+    if case["loss"] == "sparse_categorical_crossentropy":
+        return labels
+    return labels.reshape(-1, 1).astype(np.float64) if outputs == 1 else np.eye(outputs)[labels]
 
 
 def optimizer(backend: SimpleNamespace, case: dict) -> dict[str, np.ndarray]:

@@ -25,11 +25,11 @@ impl Network {
     pub fn around(graph: Graph) -> Network {
         Network {
             name: "layers".into(),
-            graph,
             loss: Loss {
-                name: LossName::SparseCategoricalCrossentropy,
+                name: LossName::usual(graph.output_shape().iter().product()),
                 reduction: Reduction::Mean,
             },
+            graph,
             optimizer: Optimizer::Adam(Adam::default()),
         }
     }
@@ -117,8 +117,8 @@ fn conv(filters: usize) -> Layer {
     })
 }
 
-/// The loss reads probabilities, one for each class; a network that answers anything else would
-/// train on nonsense without a word.
+/// The usual losses read probabilities, one for each class, or one alone for the second of two; a
+/// network that answers anything else would train on nonsense without a word.
 fn check(graph: &Graph, input: &[usize], classes: usize) -> Result<(), Error> {
     if graph.input_shape() != input {
         return Err(Error::Unfit(format!(
@@ -126,23 +126,33 @@ fn check(graph: &Graph, input: &[usize], classes: usize) -> Result<(), Error> {
             graph.input_shape()
         )));
     }
+    let last = match graph.nodes().last().map(|node| &node.layer) {
+        Some(Layer::Dense(last)) => last.activation,
+        Some(Layer::Activation(last)) => last.activation,
+        _ => Activation::Linear,
+    };
+    if graph.output_shape() == [1] && classes <= 2 {
+        return match last {
+            Activation::Sigmoid => Ok(()),
+            _ => Err(Error::Unfit(
+                "the network's one number is no probability; give its last layer activation: sigmoid"
+                    .into(),
+            )),
+        };
+    }
     if graph.output_shape() != [classes] {
         return Err(Error::Unfit(format!(
             "the network answers with {:?} numbers, the data has {classes} classes; end with Dense and units: {classes}",
             graph.output_shape()
         )));
     }
-    let softmax = match graph.nodes().last().map(|node| &node.layer) {
-        Some(Layer::Dense(last)) => last.activation == Activation::Softmax,
-        Some(Layer::Activation(last)) => last.activation == Activation::Softmax,
-        _ => false,
-    };
-    if softmax {
-        return Ok(());
+    match last {
+        Activation::Softmax => Ok(()),
+        _ => Err(Error::Unfit(
+            "the network does not end in probabilities; give its last layer activation: softmax"
+                .into(),
+        )),
     }
-    Err(Error::Unfit(
-        "the network does not end in probabilities; give its last layer activation: softmax".into(),
-    ))
 }
 
 #[cfg(test)]

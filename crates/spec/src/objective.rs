@@ -18,13 +18,38 @@ pub struct Loss {
 /// The loss functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(extend("x-later" = [
-    "categorical_crossentropy", "binary_crossentropy", "mean_squared_error", "triplet"
-]))]
+#[schemars(extend("x-later" = ["triplet"]))]
 pub enum LossName {
     /// Minus the logarithm of the probability given to the right class.
     #[default]
     SparseCategoricalCrossentropy,
+    /// The same. Keras has two names for two ways to write labels; here a label is always a class.
+    CategoricalCrossentropy,
+    /// For each output, minus the logarithm of the probability that it is as it should be: one output
+    /// says yes or no; of several, the one of the right class says yes.
+    BinaryCrossentropy,
+    /// The mean of the squared differences from what outputs should be: one output is the class's number;
+    /// of several, the one of the right class is 1 and the others 0.
+    MeanSquaredError,
+}
+
+impl LossName {
+    /// What a classifier with so many outputs is usually trained by.
+    pub fn usual(outputs: usize) -> LossName {
+        match outputs {
+            1 => LossName::BinaryCrossentropy,
+            _ => LossName::SparseCategoricalCrossentropy,
+        }
+    }
+
+    /// How many classes so many outputs can tell apart.
+    pub fn classes(self, outputs: usize) -> usize {
+        match (self, outputs) {
+            (LossName::BinaryCrossentropy, 1) => 2,
+            (LossName::MeanSquaredError, 1) => usize::MAX,
+            _ => outputs,
+        }
+    }
 }
 
 /// How the losses of a batch's samples become one number.

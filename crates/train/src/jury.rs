@@ -23,18 +23,22 @@ impl<'a> Jury<'a> {
         Ok(Jury { members: published.members(), session, seated: None })
     }
 
-    /// What all members together answer to `n` samples. Bytes are scaled as their cards say.
+    /// What all members together answer to `n` samples. Bytes are scaled as their cards say. A single
+    /// number is the probability of the second of two classes.
     ///
     /// # Panics
     /// When there are more samples than the batch.
     pub fn ask(&mut self, x: View<'_>, n: usize) -> Verdict {
         let Model { graph, card, .. } = &self.members[0];
-        let classes = graph.output_shape().iter().product();
+        let outputs: usize = graph.output_shape().iter().product();
         let x = input(x, card.input.scale);
         let members = 0..self.members.len();
-        let answers: Vec<Vec<f32>> =
-            members.map(|rank| self.seat(rank).predict(x, n).to_vec()).collect();
-        vote(&answers, classes)
+        let ask = |rank| match self.seat(rank).predict(x, n) {
+            ps if outputs == 1 => ps.iter().flat_map(|p| [1.0 - p, *p]).collect(),
+            answers => answers.to_vec(),
+        };
+        let answers: Vec<Vec<f32>> = members.map(ask).collect();
+        vote(&answers, outputs.max(2))
     }
 
     /// The session with the weights of a member.

@@ -3,6 +3,7 @@
 use data::{Samples, View};
 use engine::{Cpu, Input, Outcome, Session, cross_entropy};
 use model::{Graph, Published, Verdict};
+use spec::LossName;
 
 use crate::event::Metrics;
 use crate::tally::Tally;
@@ -97,11 +98,16 @@ pub(crate) fn refuse_ids(are_ids: bool) -> Result<(), Error> {
 /// Whether a network takes these samples and knows their classes.
 pub(crate) fn check_fit(graph: &Graph, samples: &Samples) -> Result<(), Error> {
     refuse_ids(samples.x.kind().is_ids())?;
-    check_shape(graph, &samples.shape, samples.classes)
+    let usual = LossName::usual(graph.output_shape().iter().product());
+    check_shape(graph, &samples.shape, (samples.classes, usual))
 }
 
-/// Whether a network takes samples of a shape and knows so many classes.
-pub(crate) fn check_shape(graph: &Graph, shape: &[usize], classes: usize) -> Result<(), Error> {
+/// Whether a network takes samples of a shape, and a loss can tell by its answers so many classes apart.
+pub(crate) fn check_shape(
+    graph: &Graph,
+    shape: &[usize],
+    (classes, loss): (usize, LossName),
+) -> Result<(), Error> {
     if graph.input_shape() != shape {
         return Err(Error::Orders(format!(
             "the network takes samples of shape {:?}, and the data has {shape:?}; \
@@ -110,10 +116,13 @@ pub(crate) fn check_shape(graph: &Graph, shape: &[usize], classes: usize) -> Res
         )));
     }
     let outputs = graph.output_shape();
-    if outputs.len() != 1 || outputs[0] < classes {
+    if outputs.len() != 1 || loss.classes(outputs[0]) < classes {
+        let remedy = match outputs {
+            [1] if classes == 2 => "train it with loss: binary_crossentropy".to_owned(),
+            _ => format!("give its last layer {classes} units"),
+        };
         return Err(Error::Orders(format!(
-            "the network answers with {outputs:?} numbers, and the data has {classes} classes; \
-             give its last layer {classes} units",
+            "the network answers with {outputs:?} numbers, and the data has {classes} classes; {remedy}",
         )));
     }
     Ok(())

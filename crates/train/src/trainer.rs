@@ -106,7 +106,7 @@ impl Trainer {
         let Material { network, shards, shape, classes, scale, validation, weights, origin } =
             material;
         let Network { name: network, graph, .. } = network;
-        check_shape(&graph, &shape, classes)?;
+        check_shape(&graph, &shape, (classes, settings.loss.name))?;
         refuse_ids(matches!(origin.form, Form::Text(_)))?;
         let program = Program::training(&graph, settings.loss, settings.batch)?;
         let mut session = Session::new(program, cpu);

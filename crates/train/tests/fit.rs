@@ -152,3 +152,27 @@ fn data_of_another_shape_is_refused() {
     let error = refused.err().unwrap().to_string();
     assert!(error.contains("[28, 28, 1]") && error.contains("[14, 14, 1]"), "{error}");
 }
+
+/// A trainer for two classes told apart by one number.
+fn yes_or_no(loss: &str) -> Result<Trainer, train::Error> {
+    let layers = r#"[{"Flatten": {}}, {"Dense": {"units": 1, "activation": "sigmoid"}}]"#;
+    let model = spec::Model::Layers(serde_json::from_str(layers).unwrap());
+    let mut train = Train { batch: 8, length: Length::Steps(STEPS), ..Train::new(model) };
+    let name = serde_json::from_str(&format!("{loss:?}")).unwrap();
+    train.loss = Some(spec::Loss { name, reduction: spec::Reduction::Mean });
+    let samples = Samples::synthetic(&[28, 28, 1], 2, 100, 1);
+    let network = model::network(&train.model, &samples.shape, 2).unwrap();
+    let settings = Settings::of(&train, &network, 3);
+    let material = Material::of_one(network, &samples, Origin::default());
+    Trainer::new(material, settings, Cpu::new(1, Isa::detect()))
+}
+
+#[test]
+fn a_loss_that_cannot_tell_the_classes_apart_is_refused_with_the_one_that_can() {
+    assert!(yes_or_no("binary_crossentropy").is_ok());
+    assert!(yes_or_no("mean_squared_error").is_ok());
+    let Err(error) = yes_or_no("sparse_categorical_crossentropy") else {
+        panic!("one output has one class");
+    };
+    assert!(error.to_string().contains("loss: binary_crossentropy"), "{error}");
+}

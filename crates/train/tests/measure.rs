@@ -104,3 +104,36 @@ fn what_does_not_fit_or_has_diverged_is_refused() {
     let error = measure(&ensemble(&[model(0), diverged]), &samples(), 5, cpu()).unwrap_err();
     assert!(matches!(error, Error::NotANumber), "{error}");
 }
+
+/// A network whose one number is the probability of the second of two classes.
+fn yes_or_no(seed: u64) -> Model {
+    let layers = r#"[{"Flatten": {}}, {"Dense": {"units": 1, "activation": "sigmoid"}}]"#;
+    let layers = spec::Model::Layers(serde_json::from_str(layers).unwrap());
+    let network = network(&layers, &SHAPE, 2).unwrap();
+    Model { weights: network.graph.initialize(seed), graph: network.graph, ..model(seed) }
+}
+
+#[test]
+fn one_number_tells_two_classes_apart() {
+    let samples = Samples::synthetic(&SHAPE, 2, 150, 1);
+    let alone = Published::from(yes_or_no(0));
+    let mut jury = Jury::new(&alone, samples.len(), cpu()).unwrap();
+    let verdict = jury.ask(samples.rows(0..samples.len()), samples.len());
+    let mut loss = 0.0;
+    let mut correct = 0;
+    for ((row, &label), class) in
+        verdict.probabilities.chunks_exact(2).zip(&samples.y).zip(&verdict.classes)
+    {
+        assert_eq!(row[0], 1.0 - row[1]);
+        assert_eq!(*class, usize::from(row[1] > 0.5));
+        loss += f64::from(cross_entropy(row[label as usize]));
+        correct += usize::from(*class == label as usize);
+    }
+    let found = measure(&alone, &samples, 40, cpu()).unwrap();
+    assert_eq!(found.accuracy, correct as f64 / 150.0);
+    assert!((found.loss - loss / 150.0).abs() < 1e-5, "{} is not {}", found.loss, loss / 150.0);
+    let jury = ensemble(&[yes_or_no(0), yes_or_no(1), yes_or_no(2)]);
+    assert!(measure(&jury, &samples, 40, cpu()).unwrap().loss.is_finite());
+    let three = Samples::synthetic(&SHAPE, 3, 15, 1);
+    assert!(matches!(measure(&alone, &three, 40, cpu()), Err(Error::Orders(_))));
+}

@@ -51,9 +51,11 @@ struct Ballot<'a> {
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let (_, published) = find::model(&args.model, env)?;
     let verdict = ask(&published, args, env)?;
-    let graph = &published.first().graph;
-    let width: usize = graph.output_shape().iter().product();
-    let predictions: Vec<&[f32]> = verdict.probabilities.chunks_exact(width).collect();
+    // One number of a network is the second of two probabilities; the other one follows from it.
+    let outputs: usize = published.first().graph.output_shape().iter().product();
+    let width = outputs.max(2);
+    let rows = verdict.probabilities.chunks_exact(width);
+    let predictions: Vec<&[f32]> = rows.map(|row| &row[width - outputs..]).collect();
     let votes: Vec<&[u32]> = verdict.votes.chunks_exact(width).collect();
     if let Some(row) = predictions.iter().position(|row| row.iter().any(|p| !p.is_finite())) {
         return Err(anyhow!("the model's answer to sample {row} is not a number").into());
@@ -66,7 +68,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let (labels, members) = (&published.first().card.labels, published.members().len());
     for (number, &class) in verdict.classes.iter().enumerate() {
         let label = labels.get(class).cloned().unwrap_or_else(|| class.to_string());
-        let probability = predictions[number][class];
+        let probability = verdict.probabilities[number * width + class];
         let votes = match is_ensemble {
             true => format!(", {} of {members} votes", votes[number][class]),
             false => String::new(),

@@ -2,17 +2,17 @@
 //!
 //! - `Input` and `Flatten` compute nothing: samples are flat rows in memory all the time.
 //! - ReLU is part of the product before it. Other activations follow it as operations of their own,
-//!   in place; a softmax at the very end becomes part of the loss.
+//!   in place; a softmax or sigmoid at the very end becomes part of the loss.
 //! - A 2×2 max pooling with stride 2 is part of the convolution before it, whose own output is then
 //!   never stored.
 //! - All this holds only where nothing else reads the value in between. A value that several operations
 //!   read is forked, so that each reads one of its own and backward their gradients are summed.
 
 use model::Graph;
-use spec::Activation;
+use spec::{Activation, LossName};
 
 use super::layers::last;
-use super::{Activate, Op, Place, Pool, Window};
+use super::{Activate, Ending, Op, Place, Pool, Window};
 
 /// Operations in order, before they have places.
 pub(super) struct Draft {
@@ -21,8 +21,8 @@ pub(super) struct Draft {
     pub(super) values: Vec<usize>,
     /// The value that the head reads.
     pub(super) last: usize,
-    /// Whether the network ends in a softmax, which is then not among the operations.
-    pub(super) softmax: bool,
+    /// How the network ends, if the loss goes through that; it is then not among the operations.
+    pub(super) ending: Ending,
 }
 
 /// An operation and the values it has to do with. Each value is written once and read once.
@@ -33,12 +33,12 @@ pub(super) struct Step {
     pub(super) writes: Vec<usize>,
 }
 
-pub(super) fn lower(graph: &Graph) -> Draft {
+pub(super) fn lower(graph: &Graph, loss: LossName) -> Draft {
     let mut readers = vec![0; graph.nodes().len()];
     let read = graph.nodes().iter().flat_map(|node| &node.inputs);
     read.for_each(|&input| readers[input] += 1);
     let mut lowering = Lowering {
-        draft: Draft { steps: vec![], values: vec![], last: 0, softmax: false },
+        draft: Draft { steps: vec![], values: vec![], last: 0, ending: Ending::Values },
         shared: vec![],
     };
     let mut value_of: Vec<usize> = vec![];
@@ -50,7 +50,7 @@ pub(super) fn lower(graph: &Graph) -> Draft {
     }
     let mut draft = lowering.draft;
     draft.last = value_of[value_of.len() - 1];
-    draft.take_softmax(graph.output_shape());
+    draft.take_ending(graph.output_shape(), loss);
     draft.fork();
     draft
 }
@@ -125,19 +125,23 @@ impl Lowering {
 }
 
 impl Draft {
-    /// Makes a softmax over the whole output part of the head.
-    fn take_softmax(&mut self, output: &[usize]) {
-        let whole = |step: &Step| {
-            matches!(&step.op, Op::Activate(a)
-                if a.activation == Activation::Softmax && output == [a.row])
+    /// Makes the activation that belongs to the loss part of the head, if that ends the network.
+    fn take_ending(&mut self, output: &[usize], loss: LossName) {
+        let (activation, ending) = match loss {
+            LossName::BinaryCrossentropy => (Activation::Sigmoid, Ending::Sigmoid),
+            LossName::MeanSquaredError => return,
+            LossName::SparseCategoricalCrossentropy | LossName::CategoricalCrossentropy => {
+                (Activation::Softmax, Ending::Softmax)
+            }
         };
+        let whole = |step: &Step| matches!(&step.op, Op::Activate(a) if a.activation == activation && output == [a.row]);
         let ends = |step: &&Step| step.writes == [self.last] && whole(step);
         if self.steps.last().filter(ends).is_some()
             && let Some(step) = self.steps.pop()
         {
             self.values.pop();
             self.last = step.reads[0];
-            self.softmax = true;
+            self.ending = ending;
         }
     }
 

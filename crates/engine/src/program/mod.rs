@@ -14,7 +14,9 @@ mod window;
 use model::Graph;
 use spec::{Loss, LossName, Reduction};
 
-pub(crate) use op::{Activate, Average, Conv, Dense, Depthwise, Drop, Head, Op, Operation, Pool};
+pub(crate) use op::{
+    Activate, Average, Conv, Dense, Depthwise, Drop, Ending, Head, Op, Operation, Pool,
+};
 pub(crate) use place::Place;
 pub(crate) use window::{Picture, Window};
 
@@ -114,11 +116,9 @@ impl Program {
     fn compile(graph: &Graph, batch: usize, loss: Option<Loss>) -> Result<Self, EngineError> {
         check(graph, batch)?;
         let trains = loss.is_some();
-        let reduction = loss.map_or(Reduction::Mean, |loss| {
-            let LossName::SparseCategoricalCrossentropy = loss.name;
-            loss.reduction
-        });
-        let draft = lower::lower(graph);
+        let usual = LossName::usual(graph.output_shape().iter().product());
+        let loss = loss.unwrap_or(Loss { name: usual, reduction: Reduction::Mean });
+        let draft = lower::lower(graph, loss.name);
         let placed = place::place(&draft, batch, trains);
         let scratch = placed.operations.iter().map(|o| crate::ops::scratch(o, batch)).max();
         Ok(Program {
@@ -126,8 +126,9 @@ impl Program {
             sample: placed.input.len,
             input: placed.input,
             head: Head {
-                softmax: draft.softmax,
-                reduction,
+                ending: draft.ending,
+                loss: loss.name,
+                reduction: loss.reduction,
                 x: placed.logits,
                 y: placed.answer,
                 dx: placed.gradient,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use spec::{Activation, Reduction};
+use spec::{Activation, LossName, Reduction};
 
 use super::{Place, Window};
 
@@ -103,15 +103,26 @@ pub(crate) struct Activate {
     pub(crate) row: usize,
 }
 
-/// The end of the network: the loss, with the last softmax in it when there is one.
+/// What the head makes of the last values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// They are the answer as they are.
+    Values,
+    /// They are logits of classes.
+    Softmax,
+    /// Each is the logit of a yes.
+    Sigmoid,
+}
+
+/// The end of the network: the loss, with the last softmax or sigmoid in it when there is one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Head {
-    /// Whether the last values are logits. Otherwise they are the answer as they are.
-    pub(crate) softmax: bool,
+    pub(crate) ending: Ending,
+    pub(crate) loss: LossName,
     pub(crate) reduction: Reduction,
     /// The last operation's values.
     pub(crate) x: Place,
-    /// The answer; the same place as `x` without a softmax.
+    /// The answer; the same place as `x` where that is the answer.
     pub(crate) y: Place,
     /// Where the gradient of `x` goes, when anything before needs it.
     pub(crate) dx: Option<Place>,

@@ -6,7 +6,7 @@
 //! life: simple, and within a few per cent of the best for chains.
 
 use super::lower::{Draft, Step};
-use super::{Op, Operation};
+use super::{Ending, Op, Operation};
 
 /// Where a value lies: an offset for the whole batch, and the length for one sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ const LINE: usize = 16;
 pub(super) fn place(draft: &Draft, batch: usize, trains: bool) -> Placed {
     let mut lives = Lives::new(draft);
     let homes = lives.forward(draft, trains);
-    let answer = lives.answer(homes[draft.last], draft.softmax);
+    let answer = lives.answer(homes[draft.last], draft.ending != Ending::Values);
     let gradients = if trains { lives.backward(draft) } else { vec![None; draft.values.len()] };
     let (places, values) = assign(&lives.values, batch);
     let value = |value: &usize| places[homes[*value]];
@@ -137,10 +137,10 @@ impl Lives {
     }
 
     /// The memory of the answer: it lives on after the end.
-    fn answer(&mut self, last: usize, softmax: bool) -> usize {
+    fn answer(&mut self, last: usize, apart: bool) -> usize {
         let (head, end) = (self.count + 1, 2 * self.count + 3);
-        self.live_until(last, if softmax { head } else { end });
-        if softmax { self.push(self.values[last].len, head, end) } else { last }
+        self.live_until(last, if apart { head } else { end });
+        if apart { self.push(self.values[last].len, head, end) } else { last }
     }
 
     /// The memory of each value's gradient; none where nothing before it is trained.

@@ -5,7 +5,7 @@ use std::path::Path;
 use model::{Graph, GraphError, Node};
 use safetensors::SafeTensors;
 use serde::Deserialize;
-use spec::{Clip, Input, Layer, Model, Optimizer, Reduction};
+use spec::{Clip, Input, Layer, LossName, Model, Optimizer, Reduction};
 
 /// Everything that was recorded.
 #[derive(Deserialize)]
@@ -25,6 +25,7 @@ pub(crate) struct NetworkCase {
     pub(crate) reads: Option<Vec<Vec<usize>>>,
     pub(crate) batch: usize,
     pub(crate) input: Form,
+    pub(crate) loss: LossName,
     pub(crate) reduction: Reduction,
     pub(crate) salt: u32,
     /// The built-in network that the layers spell out.

@@ -6,6 +6,7 @@
 )]
 
 pub(crate) mod activations;
+pub(crate) mod losses;
 pub(crate) mod networks;
 pub(crate) mod reference;
 pub(crate) mod separable;
@@ -44,9 +45,29 @@ pub(crate) fn loss(reduction: Reduction) -> Loss {
     Loss { name: LossName::SparseCategoricalCrossentropy, reduction }
 }
 
+/// A loss for every number.
+pub(crate) fn any_loss(number: u64, reduction: Reduction) -> Loss {
+    let name = match number % 4 {
+        0 => LossName::BinaryCrossentropy,
+        1 => LossName::MeanSquaredError,
+        _ => LossName::SparseCategoricalCrossentropy,
+    };
+    Loss { name, reduction }
+}
+
 /// A session for training with given weights.
 pub(crate) fn session(graph: &Graph, batch: usize, weights: &[f32], cpu: Cpu) -> Session {
-    let program = Program::training(graph, loss(Reduction::Mean), batch);
+    session_by(loss(Reduction::Mean), graph, batch, (weights, cpu))
+}
+
+/// The same by a given loss.
+pub(crate) fn session_by(
+    loss: Loss,
+    graph: &Graph,
+    batch: usize,
+    (weights, cpu): (&[f32], Cpu),
+) -> Session {
+    let program = Program::training(graph, loss, batch);
     let mut session = Session::new(program.expect("a network of classes"), cpu);
     session.weights_mut().copy_from_slice(weights);
     session

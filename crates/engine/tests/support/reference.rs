@@ -3,9 +3,10 @@
 use engine::Noise;
 use model::Graph;
 use random::{Key, Purpose};
-use spec::{Activation, Layer, Padding, Pair, Reduction};
+use spec::{Activation, Layer, Loss, LossName, Padding, Pair};
 
 use super::activations::{activate, activate_backward};
+use super::losses::head;
 use super::separable::{depth_taps, depthwise, pointwise, pointwise_backward};
 
 /// Loss (summed), gradients of all weights, and answers.
@@ -20,7 +21,7 @@ pub(crate) struct Batch<'a> {
     pub(crate) x: &'a [f64],
     pub(crate) labels: &'a [u32],
     pub(crate) noise: Option<Noise>,
-    pub(crate) reduction: Reduction,
+    pub(crate) loss: Loss,
 }
 
 /// Forward and backward.
@@ -36,7 +37,8 @@ pub(crate) fn gradient(graph: &Graph, weights: &[f64], batch: &Batch<'_>) -> Res
         values.push(y);
     }
     let answers = values[values.len() - 1].clone();
-    let (loss, d) = head(&answers, batch, ends_in_softmax(graph));
+    let ending = ending(graph, batch.loss.name);
+    let (loss, d) = head(&answers, batch, ending.is_some());
     let mut gradients = vec![0.0; graph.parameter_count()];
     let last = graph.nodes().len() - 1;
     let mut ds: Vec<Vec<f64>> = values.iter().map(|value| vec![0.0; value.len()]).collect();
@@ -48,7 +50,7 @@ pub(crate) fn gradient(graph: &Graph, weights: &[f64], batch: &Batch<'_>) -> Res
             part(graph, number, &dy, &mut ds);
             continue;
         }
-        let skip = number == last && ends_in_softmax(graph);
+        let skip = number == last && ending.is_some();
         let io = (&values[inputs[0]][..], &values[number][..]);
         let pass = Pass { graph, number, n, weights, batch };
         let dx = pass.backward(io, &dy, skip, &mut gradients);
@@ -93,9 +95,16 @@ pub(crate) fn last_axis(graph: &Graph, number: usize) -> usize {
     shape[shape.len() - 1]
 }
 
-fn ends_in_softmax(graph: &Graph) -> bool {
+/// The activation that the head has been through, where it has.
+fn ending(graph: &Graph, loss: LossName) -> Option<Activation> {
     let nodes = graph.nodes();
-    activation_of(&nodes[nodes.len() - 1].layer) == Activation::Softmax
+    let last = activation_of(&nodes[nodes.len() - 1].layer);
+    let joint = match loss {
+        LossName::BinaryCrossentropy => last == Activation::Sigmoid,
+        LossName::MeanSquaredError => false,
+        _ => last == Activation::Softmax,
+    };
+    joint.then_some(last)
 }
 
 fn activation_of(layer: &Layer) -> Activation {
@@ -107,41 +116,6 @@ fn activation_of(layer: &Layer) -> Activation {
         Layer::Activation(layer) => layer.activation,
         _ => Activation::Linear,
     }
-}
-
-/// The loss and its gradient: of the logits after a softmax, of the answers otherwise.
-fn head(answers: &[f64], batch: &Batch<'_>, softmax: bool) -> (f64, Vec<f64>) {
-    let n = batch.labels.len();
-    let classes = answers.len() / n;
-    let scale = match batch.reduction {
-        Reduction::Mean => 1.0 / n as f64,
-        Reduction::Sum => 1.0,
-    };
-    let clip = |p: f64| p.clamp(1e-7, 1.0 - 1e-7);
-    let mut loss = 0.0;
-    let mut d = vec![0.0; answers.len()];
-    for (sample, &label) in batch.labels.iter().enumerate() {
-        let row = &answers[sample * classes..][..classes];
-        let d = &mut d[sample * classes..][..classes];
-        let total: f64 = row.iter().map(|&p| clip(p)).sum();
-        for class in 0..classes {
-            let right = f64::from(u8::from(class == label as usize));
-            d[class] = scale
-                * if softmax {
-                    row[class] - right
-                } else if (1e-7..=1.0 - 1e-7).contains(&row[class]) {
-                    1.0 / total - right / row[class]
-                } else {
-                    0.0
-                };
-        }
-        loss += if softmax {
-            -row[label as usize].ln()
-        } else {
-            total.ln() - clip(row[label as usize]).ln()
-        };
-    }
-    (loss, d)
 }
 
 fn forward(
