@@ -31,7 +31,9 @@ def build(backend: SimpleNamespace, case: dict, dtype: str):
         values.append(made(read if len(read) > 1 else read[0]))
         weights += made.weights
     for number, variable in enumerate(weights):
-        variable.assign(formula.weight(case["salt"] + number, tuple(variable.shape)))
+        # A variance is not negative.
+        value = formula.weight(case["salt"] + number, tuple(variable.shape))
+        variable.assign(abs(value) if variable.name == "moving_variance" else value)
     return backend.keras.Model(values[0], values[-1]), weights
 
 
@@ -57,8 +59,12 @@ def network(backend: SimpleNamespace, case: dict, dtype: str) -> dict[str, np.nd
     results = {f"{case['name']}/loss": loss.numpy().reshape(1)}
     for number, (weight, gradient) in enumerate(zip(weights, gradients)):
         # What a pass itself moves has no gradient: what it has lost stands for it.
-        results[f"{case['name']}/{number}"] = gradient.numpy() if weight.trainable else before[number] - weight.numpy()
+        results[f"{case['name']}/{number}"] = gradient.numpy() if is_trained(model, weight) else before[number] - weight.numpy()
     return {name: value.astype(np.float32) for name, value in results.items()}
+
+
+def is_trained(model, weight) -> bool:
+    return any(weight is trained for trained in model.trainable_variables)
 
 
 def targets(case: dict, outputs: int) -> np.ndarray:

@@ -27,7 +27,7 @@ pub use arena::Arena;
 pub use cpu::Cpu;
 pub use error::EngineError;
 pub use ops::cross_entropy;
-pub use optimizer::Optimizer;
+pub use optimizer::{Optimizer, Trained};
 pub use program::{Memory, Program};
 pub use session::{Floats, Input, Noise, Outcome, Session};
 pub use simd::Isa;

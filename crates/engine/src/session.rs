@@ -138,10 +138,13 @@ impl Session {
             return Outcome::default();
         }
         let gradient = Some(share);
-        let (program, mut run) = self.forward(input, labels.len(), Some(noise));
+        let (program, mut run) = self.forward(input, labels.len(), Some((noise, share)));
         let outcome = program.head.judge(&mut run, &Labels { labels, gradient });
         for operation in program.operations.iter().rev() {
             operation.backward(&mut run);
+        }
+        for range in &program.frozen {
+            run.gradients[range.clone()].fill(0.0);
         }
         outcome
     }
@@ -187,7 +190,12 @@ impl Session {
     }
 
     /// Runs the operations. The head is next.
-    fn forward(&mut self, input: Input<'_>, n: usize, noise: Option<Noise>) -> (&Program, Run<'_>) {
+    fn forward(
+        &mut self,
+        input: Input<'_>,
+        n: usize,
+        training: Option<(Noise, f32)>,
+    ) -> (&Program, Run<'_>) {
         let program = &self.program;
         assert!(n <= program.batch, "{n} samples in a batch of {}", program.batch);
         let to = &mut self.values[program.input.range(n)];
@@ -213,7 +221,8 @@ impl Session {
             values: &mut self.values,
             choices: &mut self.choices,
             scratch: &mut self.scratch,
-            noise,
+            noise: training.map(|(noise, _)| noise),
+            share: training.map_or(1.0, |(_, share)| share),
         };
         if n > 0 {
             for operation in &program.operations {

@@ -9,7 +9,7 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use engine::{Clip, Cpu, Input, Isa, Noise, Optimizer, Program, Session};
+use engine::{Clip, Cpu, Input, Isa, Noise, Optimizer, Program, Session, Trained};
 use spec::Reduction;
 use support::{labels, loss, networks};
 
@@ -52,7 +52,7 @@ fn main() {
             assert_eq!(BYTES.load(SeqCst) - before, planned, "a training session");
 
             let before = BYTES.load(SeqCst);
-            let mut optimizer = Optimizer::new(adam, graph.parameter_count());
+            let mut optimizer = Optimizer::new(adam, Trained::of(&graph));
             let slots = Optimizer::memory(adam, graph.parameter_count());
             let got = BYTES.load(SeqCst) - before;
             assert!(got >= slots && got < slots + 1000, "an optimizer: {got}, not {slots}");

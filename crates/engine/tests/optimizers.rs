@@ -2,7 +2,8 @@
 
 mod support;
 
-use engine::{Clip, Cpu, Isa, Optimizer};
+use engine::{Clip, Cpu, Isa, Optimizer, Trained};
+use model::Graph;
 use spec::{Adam, Rmsprop, Sgd};
 use support::{bits, every_cpu, uniform};
 
@@ -149,5 +150,58 @@ fn updates_give_the_same_bits_everywhere() {
             })
             .collect();
         assert!(results.iter().all(|result| *result == results[0]), "{rule:?}");
+    }
+}
+
+/// A dense layer, a normalization, and another dense layer that is frozen.
+fn partly_trained() -> Graph {
+    let layers = r#"[{"Dense": {"units": 100}}, {"BatchNormalization": {}},
+        {"Dense": {"units": 60, "trainable": false}}, {"Dense": {"units": 5}}]"#;
+    let layers = serde_json::from_str(layers).expect("layers");
+    Graph::sequential(&[50], layers).expect("a network")
+}
+
+#[test]
+fn what_is_not_trained_only_loses_its_gradient_and_counts_for_no_norm() {
+    let graph = partly_trained();
+    let (trained, len) = (Trained::of(&graph), graph.parameter_count());
+    let gradients = uniform(50, len, 0.1);
+    for (rule, clip) in rules().into_iter().zip([Clip::Norm(0.5), Clip::Value(0.03)].iter().cycle())
+    {
+        let mut weights = uniform(1, len, 1.0);
+        let mut optimizer = Optimizer::new(rule, trained.clone());
+        let cpu = Cpu::new(2, Isa::detect());
+        optimizer.apply(&cpu, &mut weights, &gradients, 0.01, Some(*clip));
+        // The same of the trained ones alone, moved together.
+        let only = |values: &[f32]| -> Vec<f32> {
+            trained.ranges().iter().flat_map(|range| &values[range.clone()]).copied().collect()
+        };
+        let mut alone = only(&uniform(1, len, 1.0));
+        let count = alone.len();
+        let norm = |values: &[f32]| values.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>();
+        let squares = optimizer.squares(&cpu, &gradients);
+        assert!((squares - norm(&only(&gradients))).abs() < 1e-6 * squares);
+        Optimizer::new(rule, count).apply(&cpu, &mut alone, &only(&gradients), 0.01, Some(*clip));
+        for (got, want) in only(&weights).iter().zip(&alone) {
+            assert!((got - want).abs() < 1e-6, "{rule:?}: {got}, not {want}");
+        }
+        let start = uniform(1, len, 1.0);
+        for i in trained.others().flatten() {
+            assert_eq!(weights[i], start[i] - gradients[i]);
+        }
+        // Servers hold parts, cut at blocks, and come to the same.
+        let mut parts = uniform(1, len, 1.0);
+        for part in [0..4096, 4096..len] {
+            let mut own = Optimizer::new(rule, trained.within(part.clone()));
+            let (weights, gradients) = (&mut parts[part.clone()], &gradients[part.clone()]);
+            match clip {
+                Clip::Norm(limit) => {
+                    let scale = limit / (squares.sqrt() as f32).max(*limit);
+                    own.apply_scaled(&cpu, weights, gradients, (0.01, scale));
+                }
+                Clip::Value(_) => own.apply(&cpu, weights, gradients, 0.01, Some(*clip)),
+            }
+        }
+        assert_eq!(bits(&parts), bits(&weights), "{rule:?}");
     }
 }

@@ -177,7 +177,11 @@ impl Graph {
             self.weights.push(Weight {
                 name: format!("{}/{suffix}", node.name),
                 shape,
-                kind: Kind::Trained,
+                kind: match suffix {
+                    _ if !node.layer.trainable() => Kind::Frozen,
+                    "moving_mean" | "moving_variance" => Kind::Moving,
+                    _ => Kind::Trained,
+                },
                 initializer,
                 range: start..end,
             });

@@ -83,6 +83,7 @@ mod tests {
             use_bias: true,
             kernel_initializer,
             bias_initializer: Initializer::Zeros,
+            trainable: true,
         })
     }
 
@@ -129,6 +130,7 @@ mod tests {
             use_bias: true,
             kernel_initializer: Initializer::GlorotUniform,
             bias_initializer: Initializer::Ones,
+            trainable: true,
         });
         // √(6/(9·32 + 9·64)) = 0.0833.
         let limit = 0.083_33;

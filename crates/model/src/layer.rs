@@ -18,6 +18,7 @@ pub(crate) fn class_and_stem(layer: &Layer) -> (&'static str, &'static str) {
         Layer::AveragePooling2D(_) => ("AveragePooling2D", "average_pooling2d"),
         Layer::GlobalMaxPooling2D(_) => ("GlobalMaxPooling2D", "global_max_pooling2d"),
         Layer::GlobalAveragePooling2D(_) => ("GlobalAveragePooling2D", "global_average_pooling2d"),
+        Layer::BatchNormalization(_) => ("BatchNormalization", "batch_normalization"),
         Layer::Dropout(_) => ("Dropout", "dropout"),
         Layer::Flatten(_) => ("Flatten", "flatten"),
         Layer::Reshape(_) => ("Reshape", "reshape"),
@@ -88,7 +89,14 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
         Layer::Dropout(dropout) if !(0.0..1.0).contains(&dropout.rate) => {
             Err(format!("a rate of {} is not from 0 to below 1", dropout.rate))
         }
-        Layer::Dropout(_) | Layer::Activation(_) => Ok(input.to_vec()),
+        Layer::BatchNormalization(norm)
+            if !((0.0..=1.0).contains(&norm.momentum) && norm.epsilon > 0.0) =>
+        {
+            Err("its momentum is from 0 to 1, and its epsilon above 0".into())
+        }
+        Layer::Dropout(_) | Layer::Activation(_) | Layer::BatchNormalization(_) => {
+            Ok(input.to_vec())
+        }
         Layer::Flatten(_) => Ok(vec![input.iter().product()]),
     }
 }
@@ -157,6 +165,16 @@ pub(crate) fn weights_of(
             let kernel = vec![window.height, window.width, inputs[0][2], c.filters];
             let bias = c.use_bias.then_some(c.bias_initializer);
             with_bias(kernel, c.kernel_initializer, c.filters, bias)
+        }
+        Layer::BatchNormalization(norm) => {
+            let channels = || vec![inputs[0][inputs[0].len() - 1]];
+            let gamma = norm.scale.then(|| ("gamma", channels(), norm.gamma_initializer));
+            let beta = norm.center.then(|| ("beta", channels(), norm.beta_initializer));
+            let moving = [
+                ("moving_mean", channels(), norm.moving_mean_initializer),
+                ("moving_variance", channels(), norm.moving_variance_initializer),
+            ];
+            gamma.into_iter().chain(beta).chain(moving).collect()
         }
         _ => vec![],
     }

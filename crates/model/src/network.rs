@@ -101,6 +101,7 @@ fn dense(units: usize, activation: Activation) -> Dense {
         use_bias: true,
         kernel_initializer: Initializer::GlorotUniform,
         bias_initializer: Initializer::Zeros,
+        trainable: true,
     }
 }
 
@@ -114,6 +115,7 @@ fn conv(filters: usize) -> Layer {
         use_bias: true,
         kernel_initializer: Initializer::GlorotUniform,
         bias_initializer: Initializer::Zeros,
+        trainable: true,
     })
 }
 

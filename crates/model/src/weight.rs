@@ -25,4 +25,8 @@ pub struct Weight {
 pub enum Kind {
     /// The optimizer, by its gradient.
     Trained,
+    /// The layer itself: a running mean of what it has seen in training.
+    Moving,
+    /// Nobody: its layer is frozen.
+    Frozen,
 }

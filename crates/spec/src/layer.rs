@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// One layer of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-later" = [
-    "Conv1D", "MaxPooling1D", "BatchNormalization", "LayerNormalization", "Embedding", "GRU", "LSTM", "Bidirectional", "Rescaling",
+    "Conv1D", "MaxPooling1D", "LayerNormalization", "Embedding", "GRU", "LSTM", "Bidirectional", "Rescaling",
     "RandomFlip", "RandomRotation", "ZeroPadding2D"
 ]))]
 pub enum Layer {
@@ -28,6 +28,8 @@ pub enum Layer {
     GlobalMaxPooling2D(GlobalPooling2D),
     /// The mean of each channel.
     GlobalAveragePooling2D(GlobalPooling2D),
+    /// Brings each channel to mean 0 and variance 1.
+    BatchNormalization(BatchNormalization),
     /// Drops random elements while training.
     Dropout(Dropout),
     /// Turns a sample of any shape into one row of numbers.
@@ -41,6 +43,20 @@ pub enum Layer {
     /// Several layers side by side, along the last axis. Not in `layers:`, where each reads the one
     /// before.
     Concatenate(Concatenate),
+}
+
+impl Layer {
+    /// Whether training may change its weights, if it has any.
+    pub fn trainable(&self) -> bool {
+        match self {
+            Layer::Dense(layer) => layer.trainable,
+            Layer::Conv2D(layer) => layer.trainable,
+            Layer::DepthwiseConv2D(layer) => layer.trainable,
+            Layer::SeparableConv2D(layer) => layer.trainable,
+            Layer::BatchNormalization(layer) => layer.trainable,
+            _ => true,
+        }
+    }
 }
 
 /// Where samples enter.
@@ -71,6 +87,9 @@ pub struct Dense {
     /// How the constants start.
     #[serde(default = "zeros")]
     pub bias_initializer: Initializer,
+    /// Whether training changes its weights.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub trainable: bool,
 }
 
 /// A window of weights slides over a picture (height, width, channels).
@@ -100,6 +119,9 @@ pub struct Conv2D {
     /// How the constants start.
     #[serde(default = "zeros")]
     pub bias_initializer: Initializer,
+    /// Whether training changes its weights.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub trainable: bool,
 }
 
 /// A window of weights for each channel slides over a picture (height, width, channels).
@@ -130,6 +152,9 @@ pub struct DepthwiseConv2D {
     /// How the constants start.
     #[serde(default = "zeros")]
     pub bias_initializer: Initializer,
+    /// Whether training changes its weights.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub trainable: bool,
 }
 
 /// A window of weights for each channel slides over a picture, and each output is a weighted sum of what
@@ -167,6 +192,9 @@ pub struct SeparableConv2D {
     /// How the constants start.
     #[serde(default = "zeros")]
     pub bias_initializer: Initializer,
+    /// Whether training changes its weights.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub trainable: bool,
 }
 
 /// One value for each window of a picture.
@@ -191,6 +219,34 @@ pub struct GlobalPooling2D {
     /// Whether the result is a picture of one pixel instead of a row of numbers.
     #[serde(default)]
     pub keepdims: bool,
+}
+
+/// Brings each channel (each number of the last axis) to mean 0 and variance 1, then scales and shifts it.
+/// In training by what a worker's batch has, and otherwise by moving means of that.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BatchNormalization {
+    /// How slowly the moving means follow.
+    #[schemars(extend("minimum" = 0, "maximum" = 1))]
+    pub momentum: f32,
+    /// Is added to the variance, which may be zero.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+    pub epsilon: f32,
+    /// Whether a trained number is added to each channel.
+    pub center: bool,
+    /// Whether each channel is multiplied by a trained number.
+    pub scale: bool,
+    /// How what is added starts.
+    pub beta_initializer: Initializer,
+    /// How what is multiplied starts.
+    pub gamma_initializer: Initializer,
+    /// How the moving means start.
+    pub moving_mean_initializer: Initializer,
+    /// How the moving variances start.
+    pub moving_variance_initializer: Initializer,
+    /// Whether training changes its weights. If not, it goes by the moving means even in training.
+    #[serde(skip_serializing_if = "is_yes")]
+    pub trainable: bool,
 }
 
 /// Drops random elements while training, and scales up the others.
@@ -341,8 +397,28 @@ impl From<Pair> for [usize; 2] {
     }
 }
 
+impl Default for BatchNormalization {
+    fn default() -> Self {
+        BatchNormalization {
+            momentum: 0.99,
+            epsilon: 0.001,
+            center: true,
+            scale: true,
+            beta_initializer: Initializer::Zeros,
+            gamma_initializer: Initializer::Ones,
+            moving_mean_initializer: Initializer::Zeros,
+            moving_variance_initializer: Initializer::Ones,
+            trainable: true,
+        }
+    }
+}
+
 fn yes() -> bool {
     true
+}
+
+fn is_yes(given: &bool) -> bool {
+    *given
 }
 
 fn zeros() -> Initializer {

@@ -40,9 +40,9 @@ pub use data::{Assign, BUILTIN_DATA, Color, Data, Holdout, Prepare};
 pub use error::{Problem, SpecError};
 pub use evaluate::{Evaluate, Split};
 pub use layer::{
-    Activation, ActivationLayer, Add, Concatenate, Conv2D, Dense, DepthwiseConv2D, Dropout,
-    Flatten, GlobalPooling2D, Initializer, Input, Layer, Padding, Pair, Pooling2D, Reshape,
-    SeparableConv2D,
+    Activation, ActivationLayer, Add, BatchNormalization, Concatenate, Conv2D, Dense,
+    DepthwiseConv2D, Dropout, Flatten, GlobalPooling2D, Initializer, Input, Layer, Padding, Pair,
+    Pooling2D, Reshape, SeparableConv2D,
 };
 pub use nearest::nearest;
 pub use network::{Builtin, Model};

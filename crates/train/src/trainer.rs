@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use collective::Group;
 use data::{Batches, Order, Samples};
-use engine::{Cpu, Floats, Noise, Outcome, Program, Session};
+use engine::{Cpu, Floats, Noise, Outcome, Program, Session, Trained};
 use model::{Graph, Model, Network};
 use preprocess::Form;
 use spec::{Combine, Strategy};
@@ -112,7 +112,7 @@ impl Trainer {
         let mut session = Session::new(program, cpu);
         let weights = weights.unwrap_or_else(|| graph.initialize(settings.seed));
         session.weights_mut().copy_from_slice(&weights);
-        let optimizer = engine::Optimizer::new(settings.optimizer, graph.parameter_count());
+        let optimizer = engine::Optimizer::new(settings.optimizer, Trained::of(&graph));
         let outer = match &settings.strategy {
             Strategy::Average(average) if average.outer.is_some() => vec![0.0; weights.len()],
             _ => vec![],
@@ -191,6 +191,7 @@ impl Trainer {
         let mut turns = self.position.turns.clone();
         turns.resize(self.shares.world(), 0);
         State {
+            first: 0,
             step: self.position.step,
             turns,
             weights: self.session.weights().to_vec(),

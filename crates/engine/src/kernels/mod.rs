@@ -4,6 +4,7 @@ pub(crate) mod average;
 pub(crate) mod curves;
 pub(crate) mod depthwise;
 pub(crate) mod gemm;
+pub(crate) mod normalize;
 pub(crate) mod plain;
 pub(crate) mod pooled;
 pub(crate) mod softmax;

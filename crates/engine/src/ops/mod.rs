@@ -8,6 +8,7 @@ mod depthwise;
 mod drop;
 mod head;
 mod join;
+mod normalize;
 mod pool;
 
 use crate::Noise;
@@ -27,8 +28,10 @@ pub(crate) struct Run<'a> {
     pub(crate) values: &'a mut [f32],
     pub(crate) choices: &'a mut [u8],
     pub(crate) scratch: &'a mut [f32],
-    /// What dropout is a function of; `None` when it does nothing.
+    /// What dropout is a function of; `None` when nothing is trained.
     pub(crate) noise: Option<Noise>,
+    /// What this batch counts among those of other workers.
+    pub(crate) share: f32,
 }
 
 /// Floats of scratch that an operation needs, in a batch of this size.
@@ -37,6 +40,7 @@ pub(crate) fn scratch(operation: &Operation, batch: usize) -> usize {
     match &operation.op {
         Op::Dense(dense) => dense.scratch(batch, operation.dx.is_some()),
         Op::Conv(conv) => conv.scratch(batch, trains, operation.dx.is_some()),
+        Op::Normalize(normalize) => normalize.scratch(batch),
         Op::Depthwise(depthwise) if trains => depthwise.scratch(batch),
         _ => 0,
     }
@@ -52,6 +56,7 @@ impl Operation {
             Op::Average(average) => average.forward(self, run),
             Op::Repeat(times) => join::repeat(*times, self, run),
             Op::Pool(pool) => pool.forward(self, run),
+            Op::Normalize(normalize) => normalize.forward(self, run),
             Op::Drop(drop) => drop.forward(self, run),
             Op::Activate(activate) => activate.forward(self, run),
             Op::Add => join::add(self, run),
@@ -70,6 +75,7 @@ impl Operation {
             Op::Average(average) => average.backward(self, run),
             Op::Repeat(times) => join::repeat_backward(*times, self, run),
             Op::Pool(pool) => pool.backward(self, run),
+            Op::Normalize(normalize) => normalize.backward(self, run),
             Op::Drop(drop) => drop.backward(self, run),
             Op::Activate(activate) => activate.backward(self, run),
             Op::Add => join::add_backward(self, run),

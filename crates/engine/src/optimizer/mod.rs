@@ -4,6 +4,7 @@
 //! global norm is a sum over fixed blocks of fixed lanes.
 
 mod rules;
+mod trained;
 
 use crate::arena::{self, Arena};
 use crate::cpu::Cpu;
@@ -11,10 +12,12 @@ use crate::kernels::plain;
 use crate::share::{Cut, portion};
 use rules::{LINE, Rule};
 use spec::Clip;
+pub use trained::Trained;
 
 /// A rule and its memory: some slots, each as long as the weights, and the number of steps taken.
 pub struct Optimizer {
     rule: spec::Optimizer,
+    trained: Trained,
     slots: Vec<Arena>,
     steps: u64,
     /// Sums of squares of the gradients, block by block.
@@ -28,8 +31,10 @@ const BLOCK: usize = 4096;
 const OPERATIONS: usize = 10;
 
 impl Optimizer {
-    /// An optimizer for `len` weights, before its first step.
-    pub fn new(rule: spec::Optimizer, len: usize) -> Self {
+    /// An optimizer for some weights, before its first step. A number is so many that are all trained.
+    pub fn new(rule: spec::Optimizer, weights: impl Into<Trained>) -> Self {
+        let trained = weights.into();
+        let len = trained.len();
         let slots = match rule {
             spec::Optimizer::Sgd(sgd) => usize::from(sgd.momentum != 0.0),
             spec::Optimizer::Adam(_) => 2,
@@ -37,6 +42,7 @@ impl Optimizer {
         };
         Optimizer {
             rule,
+            trained,
             slots: (0..slots).map(|_| Arena::new(len)).collect(),
             steps: 0,
             squares: vec![0.0; len.div_ceil(BLOCK)],
@@ -122,53 +128,83 @@ impl Optimizer {
         assert!(self.slots.iter().all(|slot| slot.len() == len), "a slot for each weight");
         self.steps += 1;
         let step = rules::Step { rule: Rule::new(self.rule, self.steps, rate), scale, bound };
-        let mut slots = self.slots.iter_mut();
-        let mut slot = || slots.next().map_or(&mut [][..], |slot| &mut slot[..]);
-        // Whole cache lines are shared out. What is left of the last one comes at the end.
-        let lines = len / LINE;
-        let whole = lines * LINE;
-        let parts = cpu.parts(len * OPERATIONS, lines);
-        let (weights, last_weights) = weights.split_at_mut(whole);
-        let (first, last_first) = split_slot(slot(), whole);
-        let (second, last_second) = split_slot(slot(), whole);
-        let cut = |slice| Cut::new(slice, lines, parts);
-        let memory = (cut(weights), cut_slot(first, lines, parts), cut_slot(second, lines, parts));
-        cpu.each(parts, memory, |part, (weights, first, second)| {
-            let lines = portion(lines, parts, part);
-            cpu.run(rules::Update {
-                step,
-                weights,
-                gradients: &gradients[lines.start * LINE..lines.end * LINE],
-                slots: [first, second],
-            });
-        });
-        cpu.run(rules::Update {
-            step,
-            weights: last_weights,
-            gradients: &gradients[whole..],
-            slots: [last_first, last_second],
-        });
+        for range in self.trained.ranges() {
+            let mut slots = self.slots.iter_mut().map(|slot| &mut slot[range.clone()]);
+            let slots = [0, 1].map(|_| slots.next().unwrap_or_default());
+            let gradients = &gradients[range.clone()];
+            update(cpu, step, (&mut weights[range.clone()], gradients), slots);
+        }
+        for range in self.trained.others() {
+            let pairs = weights[range.clone()].iter_mut().zip(&gradients[range]);
+            pairs.for_each(|(weight, gradient)| *weight -= gradient);
+        }
     }
 
-    /// The norm of all gradients together.
+    /// The norm of all trained weights' gradients together.
     fn norm(&mut self, cpu: &Cpu, gradients: &[f32]) -> f32 {
-        let blocks = self.squares.len();
+        let (blocks, trained) = (self.squares.len(), &self.trained);
         let parts = cpu.parts(gradients.len(), blocks);
         cpu.each(parts, Cut::new(&mut self.squares, blocks, parts), |part, squares| {
             for (block, square) in portion(blocks, parts, part).zip(squares) {
-                let end = ((block + 1) * BLOCK).min(gradients.len());
-                let g = &gradients[block * BLOCK..end];
-                *square = plain::square_sum(cpu.isa(), g);
+                *square = block_square(cpu, trained, gradients, block);
             }
         });
         self.squares.iter().map(|&square| f64::from(square)).sum::<f64>().sqrt() as f32
     }
 
-    /// The sum of the gradients' squares. Parts that are cut at a multiple of 4096 add up to the whole.
-    pub fn squares(cpu: &Cpu, gradients: &[f32]) -> f64 {
-        let blocks = gradients.chunks(BLOCK);
-        blocks.map(|block| f64::from(plain::square_sum(cpu.isa(), block))).sum()
+    /// The sum of the squares of the trained weights' gradients. Parts that are cut at a multiple of 4096
+    /// add up to the whole.
+    pub fn squares(&self, cpu: &Cpu, gradients: &[f32]) -> f64 {
+        let blocks = 0..gradients.len().div_ceil(BLOCK);
+        blocks.map(|block| f64::from(block_square(cpu, &self.trained, gradients, block))).sum()
     }
+
+    /// Multiplies the gradients of the trained weights.
+    pub fn scale(&self, gradients: &mut [f32], factor: f32) {
+        for range in self.trained.ranges() {
+            gradients[range.clone()].iter_mut().for_each(|gradient| *gradient *= factor);
+        }
+    }
+}
+
+/// The sum of squares of the trained ones in a block.
+fn block_square(cpu: &Cpu, trained: &Trained, gradients: &[f32], block: usize) -> f32 {
+    let block = block * BLOCK..((block + 1) * BLOCK).min(gradients.len());
+    let ranges = trained.ranges_in(block);
+    ranges.map(|range| plain::square_sum(cpu.isa(), &gradients[range])).sum()
+}
+
+/// One step of some weights that follow one another, shared out to the threads.
+fn update(
+    cpu: &Cpu,
+    step: rules::Step,
+    (weights, gradients): (&mut [f32], &[f32]),
+    [first, second]: [&mut [f32]; 2],
+) {
+    // Whole cache lines are shared out. What is left of the last one comes at the end.
+    let lines = weights.len() / LINE;
+    let whole = lines * LINE;
+    let parts = cpu.parts(weights.len() * OPERATIONS, lines);
+    let (weights, last_weights) = weights.split_at_mut(whole);
+    let (first, last_first) = split_slot(first, whole);
+    let (second, last_second) = split_slot(second, whole);
+    let cut = |slice| Cut::new(slice, lines, parts);
+    let memory = (cut(weights), cut_slot(first, lines, parts), cut_slot(second, lines, parts));
+    cpu.each(parts, memory, |part, (weights, first, second)| {
+        let lines = portion(lines, parts, part);
+        cpu.run(rules::Update {
+            step,
+            weights,
+            gradients: &gradients[lines.start * LINE..lines.end * LINE],
+            slots: [first, second],
+        });
+    });
+    cpu.run(rules::Update {
+        step,
+        weights: last_weights,
+        gradients: &gradients[whole..],
+        slots: [last_first, last_second],
+    });
 }
 
 /// A slot in two, or nothing twice.

@@ -4,7 +4,7 @@ use model::{Graph, Weight};
 use spec::{Layer, Padding, Pair};
 
 use super::lower::Lowering;
-use super::{Average, Conv, Dense, Depthwise, Drop, Op, Picture, Pool, Window};
+use super::{Average, Conv, Dense, Depthwise, Drop, Normalize, Op, Picture, Place, Pool, Window};
 
 /// A layer to be lowered.
 struct Site<'a> {
@@ -70,6 +70,7 @@ impl Lowering {
                 let window = site.whole();
                 self.push(Op::Average(Average { window }), reads, shape)
             }
+            Layer::BatchNormalization(layer) => self.push(site.normalize(layer), reads, shape),
             Layer::Dropout(dropout) => {
                 let (layer, rate) = (site.number as u64, dropout.rate);
                 self.push(Op::Drop(Drop { layer, rate }), reads, shape)
@@ -139,6 +140,26 @@ impl Site<'_> {
             bias: self.weights.get(2).map(|bias| bias.range.clone()),
             relu: false,
             choices: None,
+        })
+    }
+
+    fn normalize(&self, layer: &spec::BatchNormalization) -> Op {
+        let weight = |suffix: &str| {
+            let mut weights = self.weights.iter();
+            weights.find(|weight| weight.name.ends_with(suffix)).map(|weight| weight.range.clone())
+        };
+        let channels = last(self.shape);
+        Op::Normalize(Normalize {
+            channels,
+            gamma: weight("/gamma"),
+            beta: weight("/beta"),
+            mean: weight("/moving_mean").unwrap_or_default(),
+            variance: weight("/moving_variance").unwrap_or_default(),
+            momentum: layer.momentum,
+            epsilon: layer.epsilon,
+            frozen: !layer.trainable,
+            relu: false,
+            kept: Place { offset: 0, len: 2 * channels },
         })
     }
 

@@ -1,7 +1,7 @@
 //! From layers to operations.
 //!
 //! - `Input` and `Flatten` compute nothing: samples are flat rows in memory all the time.
-//! - ReLU is part of the product before it. Other activations follow it as operations of their own,
+//! - ReLU is part of the product or the normalization before it. Other activations follow it as operations of their own,
 //!   in place; a softmax or sigmoid at the very end becomes part of the loss.
 //! - A 2×2 max pooling with stride 2 is part of the convolution before it, whose own output is then
 //!   never stored.
@@ -12,7 +12,7 @@ use model::Graph;
 use spec::{Activation, LossName};
 
 use super::layers::last;
-use super::{Activate, Ending, Op, Place, Pool, Window};
+use super::{Activate, Ending, Op, Operation, Place, Pool, Window};
 
 /// Operations in order, before they have places.
 pub(super) struct Draft {
@@ -31,6 +31,8 @@ pub(super) struct Step {
     pub(super) reads: Vec<usize>,
     /// One value, or those of a fork.
     pub(super) writes: Vec<usize>,
+    /// Whether it has weights, and its layer is not frozen.
+    pub(super) trained: bool,
 }
 
 pub(super) fn lower(graph: &Graph, loss: LossName) -> Draft {
@@ -40,10 +42,12 @@ pub(super) fn lower(graph: &Graph, loss: LossName) -> Draft {
     let mut lowering = Lowering {
         draft: Draft { steps: vec![], values: vec![], last: 0, ending: Ending::Values },
         shared: vec![],
+        trained: false,
     };
     let mut value_of: Vec<usize> = vec![];
     for (number, node) in graph.nodes().iter().enumerate() {
         let reads = node.inputs.iter().map(|&input| value_of[input]).collect();
+        lowering.trained = node.layer.trainable();
         let value = lowering.node(graph, number, reads);
         lowering.shared[value] |= readers[number] > 1;
         value_of.push(value);
@@ -59,6 +63,8 @@ pub(super) struct Lowering {
     draft: Draft,
     /// Whether several layers read a value.
     shared: Vec<bool>,
+    /// Whether the layer at hand is trained.
+    trained: bool,
 }
 
 impl Lowering {
@@ -70,7 +76,8 @@ impl Lowering {
 
     pub(super) fn push(&mut self, op: Op, reads: Vec<usize>, shape: &[usize]) -> usize {
         let value = self.value(shape.iter().product());
-        self.draft.steps.push(Step { op, reads, writes: vec![value] });
+        let trained = self.trained && Operation::has_weights(&op);
+        self.draft.steps.push(Step { op, reads, writes: vec![value], trained });
         value
     }
 
@@ -91,6 +98,7 @@ impl Lowering {
         let fused = match self.maker(value) {
             Some(Op::Dense(dense)) => Some(&mut dense.relu),
             Some(Op::Conv(conv)) if conv.choices.is_none() => Some(&mut conv.relu),
+            Some(Op::Normalize(normalize)) => Some(&mut normalize.relu),
             _ => None,
         };
         match (activation, fused) {
@@ -162,7 +170,7 @@ impl Draft {
             }
             let made = self.steps.iter().position(|step| step.writes.contains(&value));
             let writes = (first..first + readers).collect();
-            let fork = Step { op: Op::Fork, reads: vec![value], writes };
+            let fork = Step { op: Op::Fork, reads: vec![value], writes, trained: false };
             self.steps.insert(made.map_or(0, |made| made + 1), fork);
         }
     }

@@ -11,11 +11,13 @@ mod op;
 mod place;
 mod window;
 
-use model::Graph;
+use std::ops::Range;
+
+use model::{Graph, Kind};
 use spec::{Loss, LossName, Reduction};
 
 pub(crate) use op::{
-    Activate, Average, Conv, Dense, Depthwise, Drop, Ending, Head, Op, Operation, Pool,
+    Activate, Average, Conv, Dense, Depthwise, Drop, Ending, Head, Normalize, Op, Operation, Pool,
 };
 pub(crate) use place::Place;
 pub(crate) use window::{Picture, Window};
@@ -35,6 +37,8 @@ pub struct Program {
     pub(crate) head: Head,
     /// Floats of all weights.
     pub(crate) weights: usize,
+    /// Those of layers that are frozen.
+    pub(crate) frozen: Vec<Range<usize>>,
     /// Whether gradients are computed.
     pub(crate) trains: bool,
     /// Floats that hold values, by [`Place`].
@@ -135,6 +139,12 @@ impl Program {
             },
             operations: placed.operations,
             weights: graph.parameter_count(),
+            frozen: graph
+                .weights()
+                .iter()
+                .filter(|weight| weight.kind == Kind::Frozen)
+                .map(|weight| weight.range.clone())
+                .collect(),
             trains,
             values: placed.values,
             choices: placed.choices,

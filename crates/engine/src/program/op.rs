@@ -29,6 +29,7 @@ pub(crate) enum Op {
     Conv(Conv),
     Depthwise(Depthwise),
     Pool(Pool),
+    Normalize(Normalize),
     Average(Average),
     Drop(Drop),
     Activate(Activate),
@@ -72,6 +73,27 @@ pub(crate) struct Depthwise {
     /// Window height × window width × channels, in the arena of weights.
     pub(crate) kernel: Range<usize>,
     pub(crate) bias: Option<Range<usize>>,
+}
+
+/// Brings each channel to mean 0 and variance 1, scales and shifts it, and perhaps ReLU.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Normalize {
+    pub(crate) channels: usize,
+    /// What is multiplied, and what is added; in the arena of weights.
+    pub(crate) gamma: Option<Range<usize>>,
+    pub(crate) beta: Option<Range<usize>>,
+    /// The moving mean and variance, in the arena of weights.
+    pub(crate) mean: Range<usize>,
+    pub(crate) variance: Range<usize>,
+    /// How slowly these follow.
+    pub(crate) momentum: f32,
+    pub(crate) epsilon: f32,
+    /// Whether nothing of it is trained, and it goes by the moving ones even in training.
+    pub(crate) frozen: bool,
+    pub(crate) relu: bool,
+    /// Where the mean of a batch and one over its deviation lie until the backward pass: not by
+    /// sample, so that the length is that of both.
+    pub(crate) kept: Place,
 }
 
 /// The mean of each window.
@@ -131,7 +153,7 @@ pub(crate) struct Head {
 impl Operation {
     /// Whether the backward pass reads `x`.
     pub(crate) fn needs_x(op: &Op) -> bool {
-        matches!(op, Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_) | Op::Pool(_))
+        matches!(op, Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_) | Op::Pool(_) | Op::Normalize(_))
     }
 
     /// Whether the backward pass reads `y`.
@@ -145,8 +167,8 @@ impl Operation {
     }
 
     /// Whether it has weights.
-    pub(crate) fn is_trained(op: &Op) -> bool {
-        matches!(op, Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_))
+    pub(crate) fn has_weights(op: &Op) -> bool {
+        matches!(op, Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_) | Op::Normalize(_))
     }
 
     /// Whether it may write its output over its first input, and the gradients likewise.

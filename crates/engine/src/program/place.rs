@@ -58,13 +58,13 @@ pub(super) fn place(draft: &Draft, batch: usize, trains: bool) -> Placed {
     let (places, values) = assign(&lives.values, batch);
     let value = |value: &usize| places[homes[*value]];
     let gradient = |value: &usize| gradients[*value].map(|memory| places[memory]);
-    let mut choices = 0;
+    let mut apart = Apart { trains, choices: 0, floats: values };
     let operation = |step: &Step| {
         let (x, y) = (&step.reads[0], &step.writes[0]);
         // A fork has further outputs, all else further inputs.
         let more = step.reads[1..].iter().chain(&step.writes[1..]);
         Operation {
-            op: place_choices(&step.op, batch * draft.values[*y], &mut choices),
+            op: apart.place(&step.op, batch * draft.values[*y]),
             x: value(x),
             y: value(y),
             dx: gradient(x),
@@ -72,14 +72,15 @@ pub(super) fn place(draft: &Draft, batch: usize, trains: bool) -> Placed {
             more: more.map(|other| (value(other), gradient(other))).collect(),
         }
     };
+    let operations = draft.steps.iter().map(operation).collect();
     Placed {
-        operations: draft.steps.iter().map(operation).collect(),
+        operations,
         input: value(&0),
         logits: value(&draft.last),
         answer: places[answer],
         gradient: gradient(&draft.last),
-        values,
-        choices,
+        values: apart.floats,
+        choices: apart.choices,
     }
 }
 
@@ -152,9 +153,7 @@ impl Lives {
         }
         let mut gradients: Vec<Option<usize>> = vec![None; draft.values.len()];
         for (i, step) in draft.steps.iter().enumerate() {
-            if !Operation::is_trained(&step.op)
-                && step.reads.iter().all(|read| gradients[*read].is_none())
-            {
+            if !step.trained && step.reads.iter().all(|read| gradients[*read].is_none()) {
                 continue;
             }
             let shares = Operation::works_in_place(&step.op) || step.op == Op::Fork;
@@ -174,16 +173,32 @@ impl Lives {
     }
 }
 
-/// The operation with a place for its choices, if it makes any. These live through the whole step.
-fn place_choices(op: &Op, len: usize, choices: &mut usize) -> Op {
-    let mut op = op.clone();
-    if let Op::Conv(conv) = &mut op
-        && let Some(place) = &mut conv.choices
-    {
-        place.offset = *choices;
-        *choices += len;
+/// What operations keep for themselves through the whole step, beside the values.
+struct Apart {
+    trains: bool,
+    choices: usize,
+    floats: usize,
+}
+
+impl Apart {
+    /// The operation with places for what it keeps.
+    fn place(&mut self, op: &Op, choices: usize) -> Op {
+        let mut op = op.clone();
+        match &mut op {
+            Op::Conv(conv) => {
+                if let Some(place) = &mut conv.choices {
+                    place.offset = self.choices;
+                    self.choices += choices;
+                }
+            }
+            Op::Normalize(normalize) if self.trains => {
+                normalize.kept.offset = self.floats;
+                self.floats += normalize.kept.len.next_multiple_of(LINE);
+            }
+            _ => {}
+        }
+        op
     }
-    op
 }
 
 /// Gives each value a place, and says how many floats all of them need.

@@ -102,8 +102,14 @@ impl Recording {
 /// Asserts that every element lies within 1e-5 of the largest expected one.
 #[track_caller]
 pub(crate) fn assert_near(what: &str, got: &[f32], expected: &[f32]) {
+    assert_within(what, (got, expected), 0.0);
+}
+
+/// The same, where the largest counts as at least so much.
+#[track_caller]
+pub(crate) fn assert_within(what: &str, (got, expected): (&[f32], &[f32]), least: f32) {
     assert_eq!(got.len(), expected.len(), "{what}: length");
-    let largest = expected.iter().fold(0f32, |most, value| most.max(value.abs()));
+    let largest = expected.iter().fold(least, |most, value| most.max(value.abs()));
     for (element, (got, expected)) in got.iter().zip(expected).enumerate() {
         let error = (got - expected).abs();
         assert!(

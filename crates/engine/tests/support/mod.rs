@@ -8,6 +8,7 @@
 pub(crate) mod activations;
 pub(crate) mod losses;
 pub(crate) mod networks;
+pub(crate) mod normalize;
 pub(crate) mod reference;
 pub(crate) mod separable;
 
@@ -35,7 +36,11 @@ pub(crate) fn weights(graph: &Graph, seed: u64) -> Vec<f32> {
         let inputs: usize = weight.shape[..weight.shape.len() - 1].iter().product();
         let size = (3.0 / inputs.max(1) as f32).sqrt();
         let size = if weight.shape.len() == 1 { 0.2 } else { size };
-        all.extend(uniform(seed + 100 * number as u64, weight.range.len(), size));
+        // What is multiplied or divided by lies around one.
+        let middle =
+            f32::from(["/gamma", "/moving_variance"].iter().any(|s| weight.name.ends_with(s)));
+        let values = uniform(seed + 100 * number as u64, weight.range.len(), size);
+        all.extend(values.into_iter().map(|value| middle + value));
     }
     all
 }

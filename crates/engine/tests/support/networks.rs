@@ -3,9 +3,9 @@
 use model::{Graph, Node};
 use random::{Key, Purpose};
 use spec::{
-    Activation, ActivationLayer, Add, Builtin, Concatenate, Conv2D, Dense, DepthwiseConv2D,
-    Dropout, Flatten, GlobalPooling2D, Initializer, Input, Layer, Model, Padding, Pair, Pooling2D,
-    SeparableConv2D,
+    Activation, ActivationLayer, Add, BatchNormalization, Builtin, Concatenate, Conv2D, Dense,
+    DepthwiseConv2D, Dropout, Flatten, GlobalPooling2D, Initializer, Input, Layer, Model, Padding,
+    Pair, Pooling2D, SeparableConv2D,
 };
 
 pub(crate) fn dense(units: usize, activation: Activation) -> Layer {
@@ -15,6 +15,7 @@ pub(crate) fn dense(units: usize, activation: Activation) -> Layer {
         use_bias: true,
         kernel_initializer: Initializer::default(),
         bias_initializer: Initializer::Zeros,
+        trainable: true,
     })
 }
 
@@ -33,6 +34,7 @@ pub(crate) fn conv(
         use_bias: true,
         kernel_initializer: Initializer::default(),
         bias_initializer: Initializer::Zeros,
+        trainable: true,
     }
 }
 
@@ -55,6 +57,7 @@ pub(crate) fn depthwise(times: usize, strides: [usize; 2], padding: Padding) -> 
         use_bias: times == 1,
         depthwise_initializer: Initializer::default(),
         bias_initializer: Initializer::Zeros,
+        trainable: true,
     })
 }
 
@@ -71,6 +74,7 @@ pub(crate) fn separable(conv: Conv2D, times: usize) -> Layer {
         depthwise_initializer: Initializer::default(),
         pointwise_initializer: Initializer::default(),
         bias_initializer: conv.bias_initializer,
+        trainable: true,
     })
 }
 
@@ -84,6 +88,17 @@ pub(crate) fn dropout(rate: f32) -> Layer {
 
 pub(crate) fn activation(activation: Activation) -> Layer {
     Layer::Activation(ActivationLayer { activation })
+}
+
+/// Batch normalization with some of its options.
+pub(crate) fn normalize(draw: usize) -> Layer {
+    Layer::BatchNormalization(BatchNormalization {
+        momentum: 0.9,
+        center: draw != 1,
+        scale: draw != 2,
+        trainable: draw != 3,
+        ..BatchNormalization::default()
+    })
 }
 
 pub(crate) fn flatten() -> Layer {
@@ -172,12 +187,21 @@ pub(crate) fn branched(seed: u64) -> Graph {
             layer.activation = some_activation(draw(16));
             let layer = match draw(3) {
                 0 => separable(layer, 1 + draw(2)),
-                _ => Layer::Conv2D(layer),
+                _ => {
+                    layer.trainable = draw(5) > 0;
+                    Layer::Conv2D(layer)
+                }
             };
             let mut end = add(layer, vec![at]);
-            match draw(4) {
+            match draw(6) {
                 0 => end = add(activation(some_activation(draw(16))), vec![end]),
                 1 => end = add(dropout(0.3), vec![end]),
+                2 | 3 => {
+                    end = add(normalize(draw(6)), vec![end]);
+                    if draw(2) == 0 {
+                        end = add(activation(Activation::Relu), vec![end]);
+                    }
+                }
                 _ => {}
             }
             branches.push(end);

@@ -1,12 +1,13 @@
 //! The network in f64, layer by layer, written for clearness: no fusion, no blocks, no reuse.
 
 use engine::Noise;
-use model::Graph;
+use model::{Graph, Kind};
 use random::{Key, Purpose};
 use spec::{Activation, Layer, Loss, LossName, Padding, Pair};
 
 use super::activations::{activate, activate_backward};
 use super::losses::head;
+use super::normalize;
 use super::separable::{depth_taps, depthwise, pointwise, pointwise_backward};
 
 /// Loss (summed), gradients of all weights, and answers.
@@ -55,6 +56,9 @@ pub(crate) fn gradient(graph: &Graph, weights: &[f64], batch: &Batch<'_>) -> Res
         let pass = Pass { graph, number, n, weights, batch };
         let dx = pass.backward(io, &dy, skip, &mut gradients);
         ds[inputs[0]].iter_mut().zip(dx).for_each(|(sum, dx)| *sum += dx);
+    }
+    for weight in graph.weights().iter().filter(|weight| weight.kind == Kind::Frozen) {
+        gradients[weight.range.clone()].fill(0.0);
     }
     Result64 { loss, gradients, answers }
 }
@@ -151,6 +155,9 @@ fn forward(
             let between = depthwise(graph, number, (n, weights), x);
             y = pointwise(graph, number, weights, between);
         }
+        Layer::BatchNormalization(_) => {
+            y = normalize::forward(graph, number, weights, (x, batch.noise.is_some()));
+        }
         Layer::Dropout(dropout) => {
             for (i, y) in y.iter_mut().enumerate() {
                 *y = x[i] * keep(dropout.rate, batch.noise, number, i);
@@ -221,6 +228,9 @@ impl Pass<'_> {
                     gradients[kernel.start + k] += x[i] * dbetween[o];
                     dx[i] += self.weights[kernel.start + k] * dbetween[o];
                 });
+            }
+            Layer::BatchNormalization(_) => {
+                dx = normalize::backward(graph, number, self.weights, (x, &dz), gradients);
             }
             Layer::Dropout(dropout) => {
                 for (i, dx) in dx.iter_mut().enumerate() {

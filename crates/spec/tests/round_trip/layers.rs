@@ -48,6 +48,7 @@ pub(crate) fn layer() -> impl Strategy<Value = Layer> {
                 use_bias,
                 kernel_initializer: kernel,
                 bias_initializer: bias,
+                trainable: true,
             })
         }),
         (1usize..1000, pair(), pair(), padding(), weights()).prop_map(
@@ -61,6 +62,7 @@ pub(crate) fn layer() -> impl Strategy<Value = Layer> {
                     use_bias,
                     kernel_initializer: kernel,
                     bias_initializer: bias,
+                    trainable: true,
                 })
             }
         ),
@@ -99,6 +101,7 @@ fn channelwise() -> impl Strategy<Value = Layer> {
                 use_bias,
                 depthwise_initializer: depthwise,
                 bias_initializer: bias,
+                trainable: true,
             }),
             Some(filters) => Layer::SeparableConv2D(SeparableConv2D {
                 filters,
@@ -111,6 +114,7 @@ fn channelwise() -> impl Strategy<Value = Layer> {
                 depthwise_initializer: depthwise,
                 pointwise_initializer: pointwise,
                 bias_initializer: bias,
+                trainable: true,
             }),
         }
     })

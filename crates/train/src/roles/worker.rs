@@ -245,6 +245,7 @@ pub(crate) fn server_rules(
     let Settings { optimizer, schedule, rate: base, clip, .. } = settings;
     Ok(Rules {
         optimizer,
+        trained: engine::Trained::of(&network.graph),
         rate: Box::new(move |step| rate(&schedule, base, step, steps)),
         clip,
         turns: turns(how, train.workers),

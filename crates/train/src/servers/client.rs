@@ -149,7 +149,8 @@ impl Servers {
         self.ask(|range| {
             let slots = state.slots.iter().map(|slot| slot[range.clone()].to_vec()).collect();
             let weights = state.weights[range.clone()].to_vec();
-            Request::Set(State { step: state.step, turns: state.turns.clone(), weights, slots })
+            let (first, turns) = (range.start as u64, state.turns.clone());
+            Request::Set(State { first, step: state.step, turns, weights, slots })
         })
         .await?;
         self.done().await

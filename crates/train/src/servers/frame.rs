@@ -53,18 +53,18 @@ pub(super) fn note_of(words: &[u64]) -> Option<Note> {
     bytes.try_into().ok()
 }
 
-/// Words: the step, how many slots, then the turns. The arrays follow in frames of their own.
+/// Words: the first weight, the step, how many slots, then the turns. The arrays follow in frames of their own.
 pub(super) fn state_frame(kind: u8, state: &State) -> Vec<u8> {
-    let mut words = vec![state.step, state.slots.len() as u64];
+    let mut words = vec![state.first, state.step, state.slots.len() as u64];
     words.extend(&state.turns);
     frame(kind, &words, &[])
 }
 
 pub(super) fn state_of(words: &[u64]) -> Option<State> {
-    let [step, slots, turns @ ..] = words else { return None };
+    let [first, step, slots, turns @ ..] = words else { return None };
     let slots = usize::try_from(*slots).ok().filter(|&slots| slots < 16)?;
     let (turns, slots) = (turns.to_vec(), vec![vec![]; slots]);
-    Some(State { step: *step, turns, weights: vec![], slots })
+    Some(State { first: *first, step: *step, turns, weights: vec![], slots })
 }
 
 pub(super) async fn send(

@@ -169,6 +169,7 @@ mod tests {
     /// A server of one weight that takes the gradients of two workers, and a line to it.
     async fn counter() -> (Counter, Reader, Writer) {
         let rules = Rules {
+            trained: 1.into(),
             optimizer: spec::Optimizer::Sgd(spec::Sgd::default()),
             rate: Box::new(|_| 1.0),
             clip: None,

@@ -52,6 +52,8 @@ pub(crate) fn check(count: usize, servers: usize) -> Result<(), Error> {
 /// What is held of some weights: they, the slots, and how many updates they have had.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
+    /// The first of them among all weights.
+    pub(crate) first: u64,
     /// Updates made.
     pub(crate) step: u64,
     /// How many batches of each rank have been counted; for `async` alone.

@@ -183,6 +183,7 @@ mod tests {
     async fn what_is_said_is_understood() {
         let ((mut near, mut asks), (mut far, mut answers_with)) = line().await;
         let state = State {
+            first: 4096,
             step: 7,
             turns: vec![3, 4],
             weights: vec![1.0, -0.0],

@@ -1,9 +1,10 @@
 //! What one server holds, and everything it decides. Pure: requests in, answers out.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use collective::{Note, canonical_sum};
-use engine::{Clip, Cpu, Optimizer};
+use engine::{Clip, Cpu, Optimizer, Trained};
 
 use super::State;
 use super::request::{Answer, Request};
@@ -11,6 +12,8 @@ use super::request::{Answer, Request};
 /// How updates are made.
 pub(crate) struct Rules {
     pub(crate) optimizer: spec::Optimizer,
+    /// Which of all weights are trained.
+    pub(crate) trained: Trained,
     /// The size of an update, by its number.
     pub(crate) rate: Box<dyn Fn(u64) -> f32 + Send>,
     pub(crate) clip: Option<Clip>,
@@ -115,10 +118,13 @@ impl Shelf {
             },
             Request::Pull { step, norm } => self.pull(step, norm),
             Request::Fetch => Reply::Now(Answer::State(self.whole())),
-            Request::Set(state) => {
-                self.set(state);
-                Reply::Now(Answer::Done)
-            }
+            Request::Set(state) => match self.part(&state).end > self.rules.trained.len() {
+                true => Reply::Now(Answer::No),
+                false => {
+                    self.set(state);
+                    Reply::Now(Answer::Done)
+                }
+            },
             Request::Align { step } => Reply::Now(self.align(step)),
         }
     }
@@ -133,7 +139,9 @@ impl Shelf {
             canonical_sum(&terms, &mut sum);
             self.notes = pushed.values().map(|(note, _)| *note).collect();
             self.last_squares = match self.rules.clip {
-                Some(Clip::Norm(_)) => Some((self.state.step, Optimizer::squares(&self.cpu, &sum))),
+                Some(Clip::Norm(_)) => {
+                    Some((self.state.step, self.optimizer.squares(&self.cpu, &sum)))
+                }
                 _ => None,
             };
             self.sum = Some(sum);
@@ -195,8 +203,15 @@ impl Shelf {
         State { slots, ..self.state.clone() }
     }
 
+    /// Which of all weights a state is of.
+    fn part(&self, state: &State) -> Range<usize> {
+        let first = usize::try_from(state.first).unwrap_or(usize::MAX);
+        first..first.saturating_add(state.weights.len())
+    }
+
     fn set(&mut self, state: State) {
-        self.optimizer = Optimizer::new(self.rules.optimizer, state.weights.len());
+        let trained = self.rules.trained.within(self.part(&state));
+        self.optimizer = Optimizer::new(self.rules.optimizer, trained);
         if state.slots.len() == self.optimizer.slots().len() {
             self.optimizer.restore(&state.slots, state.step);
         }
@@ -232,6 +247,7 @@ mod tests {
     fn shelf(clip: Option<Clip>, weights: usize) -> Shelf {
         let rules = Rules {
             optimizer: Sgd(spec::Sgd::default()),
+            trained: weights.into(),
             rate: Box::new(|_| 1.0),
             clip,
             turns: Some(2),

@@ -7,6 +7,7 @@
 //! When a process dies: the others hold what the round began with, and train its ranks again from there.
 
 use collective::Part;
+use engine::Trained;
 use spec::{Average, Combine, Outer, Sync};
 
 use super::all_reduce::check;
@@ -71,7 +72,12 @@ pub(super) async fn sync(
     let mut arrays = sum.values.chunks_exact(count).map(<[f32]>::to_vec);
     let mut weights = arrays.next().expect("the weights come first");
     if let (Some(outer), Some(start)) = (&average.outer, trainer.round.start()) {
-        step_outside(outer, &start.weights, &mut trainer.outer, &mut weights);
+        let trained = Trained::of(&trainer.graph);
+        for range in trained.ranges().iter().cloned() {
+            let (start, velocity) =
+                (&start.weights[range.clone()], &mut trainer.outer[range.clone()]);
+            step_outside(outer, start, velocity, &mut weights[range]);
+        }
     }
     trainer.session.weights_mut().copy_from_slice(&weights);
     trainer.optimizer.restore(&arrays.collect::<Vec<_>>(), steps.end);

@@ -131,9 +131,8 @@ impl Trainer {
     fn clip_own(&mut self) {
         if let Some(Clip::Norm(limit)) = self.settings.clip {
             let gradients = self.session.gradients();
-            let norm = engine::Optimizer::squares(self.session.cpu(), gradients).sqrt() as f32;
-            let scale = limit / norm.max(limit);
-            self.session.gradients_mut().iter_mut().for_each(|gradient| *gradient *= scale);
+            let norm = self.optimizer.squares(self.session.cpu(), gradients).sqrt() as f32;
+            self.optimizer.scale(self.session.gradients_mut(), limit / norm.max(limit));
         }
     }
 
