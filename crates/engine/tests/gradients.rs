@@ -110,3 +110,50 @@ fn the_engine_agrees_with_the_reference_on_the_built_in_networks() {
     compare("mnist-mlp", &networks::mnist_mlp(), 1, 20);
     compare("mnist-cnn", &networks::mnist_cnn(), 2, 18);
 }
+
+/// A network that turns pictures after a layer that is trained.
+fn turned() -> model::Graph {
+    let layers = r#"[
+        {"Conv2D": {"filters": 3, "kernel_size": 1, "activation": "tanh"}},
+        {"RandomRotation": {"factor": 0.3}}, {"RandomFlip": {}},
+        {"RandomRotation": {"factor": 0.1, "fill_mode": "constant"}},
+        {"Flatten": {}}, {"Dense": {"units": 4, "activation": "softmax"}}]"#;
+    let layers = serde_json::from_str(layers).expect("layers");
+    model::Graph::sequential(&[6, 5, 2], layers).expect("a network")
+}
+
+#[test]
+fn what_turns_a_picture_turns_its_gradient_back() {
+    let graph = turned();
+    let (n, w) = (7, weights(&graph, 1));
+    let x = uniform(3, n * 60, 1.0);
+    let y = labels(1, n, 4);
+    let cpu = || Cpu::new(2, Isa::detect());
+    let loss = any_loss(2, Reduction::Sum);
+    let mut session = session_by(loss, &graph, n, (&w, cpu()));
+    let outcome = session.gradient(Input::Floats(&x), &y, NOISE, 1.0);
+    let exact = session.gradients().to_vec();
+    let kernel = graph.weights()[0].range.clone();
+    for i in kernel {
+        let mut loss_at = |shift: f32| {
+            session.weights_mut().copy_from_slice(&w);
+            session.weights_mut()[i] += shift;
+            session.gradient(Input::Floats(&x), &y, NOISE, 1.0).loss
+        };
+        let slope = (loss_at(0.01) - loss_at(-0.01)) / 0.02;
+        assert!((slope - f64::from(exact[i])).abs() < 0.02, "{slope}, not {}", exact[i]);
+    }
+    // Another step turns them otherwise; when nothing is trained they stay as they are.
+    session.weights_mut().copy_from_slice(&w);
+    let later = Noise { step: NOISE.step + 1, ..NOISE };
+    assert!(session.gradient(Input::Floats(&x), &y, later, 1.0).loss != outcome.loss);
+    let still = session.predict(Input::Floats(&x), n).to_vec();
+    let plain = graph.nodes().iter().map(|node| node.layer.clone()).skip(1);
+    let random = |layer: &spec::Layer| {
+        matches!(layer, spec::Layer::RandomRotation(_) | spec::Layer::RandomFlip(_))
+    };
+    let plain = plain.filter(|layer| !random(layer)).collect();
+    let plain = model::Graph::sequential(&[6, 5, 2], plain).expect("a network");
+    let mut session = session_by(loss, &plain, n, (&w, cpu()));
+    assert_eq!(session.predict(Input::Floats(&x), n), still);
+}

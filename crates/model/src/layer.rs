@@ -19,6 +19,10 @@ pub(crate) fn class_and_stem(layer: &Layer) -> (&'static str, &'static str) {
         Layer::GlobalMaxPooling2D(_) => ("GlobalMaxPooling2D", "global_max_pooling2d"),
         Layer::GlobalAveragePooling2D(_) => ("GlobalAveragePooling2D", "global_average_pooling2d"),
         Layer::BatchNormalization(_) => ("BatchNormalization", "batch_normalization"),
+        Layer::Rescaling(_) => ("Rescaling", "rescaling"),
+        Layer::RandomFlip(_) => ("RandomFlip", "random_flip"),
+        Layer::RandomRotation(_) => ("RandomRotation", "random_rotation"),
+        Layer::ZeroPadding2D(_) => ("ZeroPadding2D", "zero_padding2d"),
         Layer::Dropout(_) => ("Dropout", "dropout"),
         Layer::Flatten(_) => ("Flatten", "flatten"),
         Layer::Reshape(_) => ("Reshape", "reshape"),
@@ -47,10 +51,9 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
     };
     match layer {
         Layer::Input(_) | Layer::Add(_) | Layer::Concatenate(_) => unreachable!("answered above"),
-        Layer::Dense(dense) => match input {
-            [_] => Ok(vec![dense.units]),
-            _ => Err(format!("it takes a row of numbers, not {input:?}; put Flatten before it")),
-        },
+        Layer::Dense(dense) => {
+            Ok(input[..input.len() - 1].iter().copied().chain([dense.units]).collect())
+        }
         Layer::Conv2D(conv) => {
             let [height, width, _] = picture(input)?;
             let [height, width] =
@@ -94,9 +97,26 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
         {
             Err("its momentum is from 0 to 1, and its epsilon above 0".into())
         }
-        Layer::Dropout(_) | Layer::Activation(_) | Layer::BatchNormalization(_) => {
-            Ok(input.to_vec())
+        Layer::Rescaling(layer) if !(layer.scale.is_finite() && layer.offset.is_finite()) => {
+            Err("its scale and offset are not numbers".into())
         }
+        Layer::RandomRotation(layer) if !(0.0..=1.0).contains(&layer.factor) => {
+            Err(format!("a factor of {} is not from 0 to 1", layer.factor))
+        }
+        Layer::RandomFlip(_) | Layer::RandomRotation(_) => picture(input).map(Vec::from),
+        Layer::ZeroPadding2D(layer) => {
+            let [height, width, channels] = picture(input)?;
+            let spec::Sides { top, bottom, left, right } = layer.padding;
+            let all = [top, bottom, left, right];
+            match all.iter().all(|&side| side <= MAX_SIDE) {
+                true => Ok(vec![height + top + bottom, width + left + right, channels]),
+                false => Err(format!("a padding is at most {MAX_SIDE}")),
+            }
+        }
+        Layer::Dropout(_)
+        | Layer::Activation(_)
+        | Layer::BatchNormalization(_)
+        | Layer::Rescaling(_) => Ok(input.to_vec()),
         Layer::Flatten(_) => Ok(vec![input.iter().product()]),
     }
 }
@@ -139,7 +159,7 @@ pub(crate) fn weights_of(
     };
     match layer {
         Layer::Dense(d) => {
-            let kernel = vec![inputs[0][0], d.units];
+            let kernel = vec![inputs[0][inputs[0].len() - 1], d.units];
             let bias = d.use_bias.then_some(d.bias_initializer);
             with_bias(kernel, d.kernel_initializer, d.units, bias)
         }

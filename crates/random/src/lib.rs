@@ -21,6 +21,8 @@ pub enum Purpose {
     Split = 3,
     /// Which elements a dropout layer drops.
     Dropout = 4,
+    /// How pictures are flipped and turned while training.
+    Augment = 6,
     /// Made-up data for benchmarks and tests.
     Synthetic = 5,
     /// Which pictures of faces make triplets.

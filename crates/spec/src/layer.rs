@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::{RandomFlip, RandomRotation, Rescaling, ZeroPadding2D};
+
 /// One layer of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-later" = [
-    "Conv1D", "MaxPooling1D", "LayerNormalization", "Embedding", "GRU", "LSTM", "Bidirectional", "Rescaling",
-    "RandomFlip", "RandomRotation", "ZeroPadding2D"
+    "Conv1D", "MaxPooling1D", "LayerNormalization", "Embedding", "GRU", "LSTM", "Bidirectional",
 ]))]
 pub enum Layer {
     /// Where samples enter. In a run file it may be left out: the data says the shape.
@@ -32,6 +33,14 @@ pub enum Layer {
     BatchNormalization(BatchNormalization),
     /// Drops random elements while training.
     Dropout(Dropout),
+    /// Numbers times a constant, plus another.
+    Rescaling(Rescaling),
+    /// Flips pictures at random while training.
+    RandomFlip(RandomFlip),
+    /// Turns pictures at random while training.
+    RandomRotation(RandomRotation),
+    /// Zeros around a picture.
+    ZeroPadding2D(ZeroPadding2D),
     /// Turns a sample of any shape into one row of numbers.
     Flatten(Flatten),
     /// Gives a sample another shape.

@@ -42,6 +42,15 @@ kernel! {
 }
 
 kernel! {
+    /// Every value times `scale`, plus `offset`.
+    fn scale<'a>(scale: f32, offset: f32, values: &'a mut [f32]) {
+        for value in values {
+            *value = value.mul_add(scale, offset);
+        }
+    }
+}
+
+kernel! {
     /// The sum of squares.
     fn square_sum<'a>(values: &'a [f32]) -> f32 {
         math::dot(values, values)

@@ -1,4 +1,4 @@
-//! A dense layer: one product forward; backward, one for the weights and one for the input.
+//! A dense layer, or weighted sums over the channels of each pixel: one product forward; backward, one for the weights and one for the input.
 //!
 //! Forward, a layer with many weights is computed in *segments*: each sums over some of the inputs, and
 //! the sums are added as a balanced tree. So a thread reads those rows of the kernel whose gradient it
@@ -27,22 +27,25 @@ impl Dense {
         let turned = if input_gradient { self.kernel.len() } else { 0 };
         let sums = match self.segments() {
             1 => 0,
-            segments => segments * batch * self.units,
+            segments => segments * batch * self.rows * self.units,
         };
         turned.max(sums)
     }
 
     fn segments(&self) -> usize {
-        (self.kernel.len() / SEGMENT).clamp(1, SEGMENTS.min(self.inputs))
+        // Many rows share one reading of the weights.
+        let most = if self.rows > 1 { 1 } else { SEGMENTS.min(self.inputs) };
+        (self.kernel.len() / SEGMENT).clamp(1, most)
     }
 
     pub(super) fn forward(&self, operation: &Operation, run: &mut Run<'_>) {
         if self.segments() > 1 {
             return self.forward_in_segments(operation, run);
         }
-        let (n, cpu, weights) = (run.n, run.cpu, run.weights);
-        let [x, y] = disjoint(run.values, [operation.x.range(n), operation.y.range(n)]);
-        let x = &*x;
+        let (cpu, weights) = (run.cpu, run.weights);
+        let ranges = [operation.x.range(run.n), operation.y.range(run.n)];
+        let [x, y] = disjoint(run.values, ranges);
+        let (x, n) = (&*x, run.n * self.rows);
         let parts = cpu.parts(n * self.kernel.len(), n.div_ceil(ROWS));
         cpu.each(parts, Cut::new(y, n, parts), |part, y| {
             let rows = portion(n, parts, part);
@@ -114,9 +117,9 @@ impl Dense {
 
     /// dW(i, j) = Σ x(sample, i)·dy(sample, j), samples upwards.
     fn weight_gradient(&self, operation: &Operation, run: &mut Run<'_>) {
-        let n = run.n;
         let Some(dy) = operation.dy else { return };
-        let (x, dy) = (&run.values[operation.x.range(n)], &run.values[dy.range(n)]);
+        let (x, dy) = (&run.values[operation.x.range(run.n)], &run.values[dy.range(run.n)]);
+        let n = run.n * self.rows;
         let dw = &mut run.gradients[self.kernel.clone()];
         let parts = run.cpu.parts(n * self.kernel.len(), self.inputs.div_ceil(ROWS));
         run.cpu.each(parts, Cut::new(dw, self.inputs, parts), |part, dw| {
@@ -146,7 +149,7 @@ impl Dense {
         plain::transpose(kernel, self.inputs, self.units, turned);
         let turned = &*turned;
         let [dy, dx] = disjoint(run.values, [dy.range(n), dx.range(n)]);
-        let dy = &*dy;
+        let (dy, n) = (&*dy, n * self.rows);
         let parts = run.cpu.parts(n * self.kernel.len(), n.div_ceil(ROWS));
         run.cpu.each(parts, Cut::new(dx, n, parts), |part, dx| {
             let rows = portion(n, parts, part);

@@ -1,6 +1,7 @@
 //! The operations on the CPU: one file each, forward and backward.
 
 mod activate;
+mod augment;
 mod average;
 mod conv;
 mod dense;
@@ -10,6 +11,7 @@ mod head;
 mod join;
 mod normalize;
 mod pool;
+mod scale;
 
 use crate::Noise;
 use crate::cpu::Cpu;
@@ -58,6 +60,9 @@ impl Operation {
             Op::Pool(pool) => pool.forward(self, run),
             Op::Normalize(normalize) => normalize.forward(self, run),
             Op::Drop(drop) => drop.forward(self, run),
+            Op::Augment(augment) => augment.forward(self, run),
+            Op::Scale(scale) => scale.forward(self, run),
+            Op::Pad(window) => scale::pad(window, self, run),
             Op::Activate(activate) => activate.forward(self, run),
             Op::Add => join::add(self, run),
             Op::Concatenate(rows) => join::concatenate(rows, self, run),
@@ -77,6 +82,9 @@ impl Operation {
             Op::Pool(pool) => pool.backward(self, run),
             Op::Normalize(normalize) => normalize.backward(self, run),
             Op::Drop(drop) => drop.backward(self, run),
+            Op::Augment(augment) => augment.backward(self, run),
+            Op::Scale(scale) => scale.backward(self, run),
+            Op::Pad(window) => scale::pad_backward(window, self, run),
             Op::Activate(activate) => activate.backward(self, run),
             Op::Add => join::add_backward(self, run),
             Op::Concatenate(rows) => join::concatenate_backward(rows, self, run),

@@ -4,7 +4,10 @@ use model::{Graph, Weight};
 use spec::{Layer, Padding, Pair};
 
 use super::lower::Lowering;
-use super::{Average, Conv, Dense, Depthwise, Drop, Normalize, Op, Picture, Place, Pool, Window};
+use super::{
+    Augment, Average, Conv, Dense, Depthwise, Drop, Normalize, Op, Picture, Place, Pool, Scale,
+    Turn, Window,
+};
 
 /// A layer to be lowered.
 struct Site<'a> {
@@ -38,7 +41,7 @@ impl Lowering {
             Layer::Dropout(dropout) if dropout.rate == 0.0 => reads[0],
             Layer::Activation(layer) => self.activate(layer.activation, reads[0], shape),
             Layer::Dense(dense) => {
-                let value = self.push(site.dense(), reads, shape);
+                let value = self.push(site.pointwise(&weights[0], weights.get(1)), reads, shape);
                 self.activate(dense.activation, value, shape)
             }
             Layer::Conv2D(conv) => {
@@ -54,7 +57,8 @@ impl Lowering {
             Layer::SeparableConv2D(conv) => {
                 let sizes = Sizes::new(conv.kernel_size, conv.strides, conv.padding);
                 let between = self.depthwise(&site, reads, (conv.depth_multiplier, sizes), None);
-                let value = self.push(site.pointwise(conv.depth_multiplier), vec![between], shape);
+                let value =
+                    self.push(site.pointwise(&weights[1], weights.get(2)), vec![between], shape);
                 self.activate(conv.activation, value, shape)
             }
             Layer::MaxPooling2D(pool) => self.pool(site.pool_window(pool), reads[0], shape),
@@ -71,6 +75,18 @@ impl Lowering {
                 self.push(Op::Average(Average { window }), reads, shape)
             }
             Layer::BatchNormalization(layer) => self.push(site.normalize(layer), reads, shape),
+            Layer::Rescaling(layer) => {
+                let op = Op::Scale(Scale { scale: layer.scale, offset: layer.offset });
+                self.push(op, reads, shape)
+            }
+            Layer::RandomFlip(layer) => {
+                self.push(site.augment(Turn::Flip(layer.mode)), reads, shape)
+            }
+            Layer::RandomRotation(layer) => {
+                let turn = Turn::Rotate { factor: layer.factor, fill: layer.fill_mode };
+                self.push(site.augment(turn), reads, shape)
+            }
+            Layer::ZeroPadding2D(layer) => self.push(site.pad(layer), reads, shape),
             Layer::Dropout(dropout) => {
                 let (layer, rate) = (site.number as u64, dropout.rate);
                 self.push(Op::Drop(Drop { layer, rate }), reads, shape)
@@ -108,17 +124,10 @@ impl Lowering {
 }
 
 impl Site<'_> {
-    fn dense(&self) -> Op {
-        Op::Dense(Dense {
-            inputs: self.weights[0].shape[0],
-            units: self.weights[0].shape[1],
-            kernel: self.weights[0].range.clone(),
-            bias: self.weights.get(1).map(|bias| bias.range.clone()),
-            relu: false,
-        })
-    }
-
     fn conv(&self, conv: &spec::Conv2D) -> Op {
+        if conv.kernel_size == Pair::square(1) && conv.strides == Pair::square(1) {
+            return self.pointwise(&self.weights[0], self.weights.get(1));
+        }
         let sizes = Sizes::new(conv.kernel_size, conv.strides, conv.padding);
         Op::Conv(Conv {
             window: sizes.window(picture(self.inputs[0]), picture(self.shape)),
@@ -129,17 +138,18 @@ impl Site<'_> {
         })
     }
 
-    /// The second half of a separable convolution: weighted sums over channels.
-    fn pointwise(&self, times: usize) -> Op {
-        let output = picture(self.shape);
-        let input = Picture { channels: picture(self.inputs[0]).channels * times, ..output };
-        let one = Sizes::new(Pair::square(1), Pair::square(1), Padding::Valid);
-        Op::Conv(Conv {
-            window: one.window(input, output),
-            kernel: self.weights[1].range.clone(),
-            bias: self.weights.get(2).map(|bias| bias.range.clone()),
+    /// Weighted sums over channels, of each pixel.
+    fn pointwise(&self, kernel: &Weight, bias: Option<&Weight>) -> Op {
+        let &[.., inputs, units] = &kernel.shape[..] else {
+            unreachable!("a kernel has inputs and outputs: {:?}", kernel.shape);
+        };
+        Op::Dense(Dense {
+            rows: self.shape.iter().product::<usize>() / units,
+            inputs,
+            units,
+            kernel: kernel.range.clone(),
+            bias: bias.map(|bias| bias.range.clone()),
             relu: false,
-            choices: None,
         })
     }
 
@@ -161,6 +171,18 @@ impl Site<'_> {
             relu: false,
             kept: Place { offset: 0, len: 2 * channels },
         })
+    }
+
+    fn augment(&self, turn: Turn) -> Op {
+        Op::Augment(Augment { layer: self.number as u64, picture: picture(self.shape), turn })
+    }
+
+    fn pad(&self, layer: &spec::ZeroPadding2D) -> Op {
+        let spec::Sides { top, bottom, left, right } = layer.padding;
+        let input = picture(self.inputs[0]);
+        let one = Sizes::new(Pair::square(1), Pair::square(1), Padding::Valid);
+        let (before, after) = ([top, left], [bottom, right]);
+        Op::Pad(Window { before, after, ..one.window(input, input) })
     }
 
     fn pool_window(&self, pool: &spec::Pooling2D) -> Window {

@@ -17,7 +17,8 @@ use model::{Graph, Kind};
 use spec::{Loss, LossName, Reduction};
 
 pub(crate) use op::{
-    Activate, Average, Conv, Dense, Depthwise, Drop, Ending, Head, Normalize, Op, Operation, Pool,
+    Activate, Augment, Average, Conv, Dense, Depthwise, Drop, Ending, Head, Normalize, Op,
+    Operation, Pool, Scale, Turn,
 };
 pub(crate) use place::Place;
 pub(crate) use window::{Picture, Window};

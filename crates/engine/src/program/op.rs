@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use spec::{Activation, LossName, Reduction};
+use spec::{Activation, Fill, Flip, LossName, Reduction};
 
-use super::{Place, Window};
+use super::{Picture, Place, Window};
 
 /// One operation and the memory it works on.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +32,10 @@ pub(crate) enum Op {
     Normalize(Normalize),
     Average(Average),
     Drop(Drop),
+    Augment(Augment),
+    Scale(Scale),
+    /// A picture with zeros around it, as this window has them.
+    Pad(Window),
     Activate(Activate),
     /// The sum of all it reads.
     Add,
@@ -46,6 +50,8 @@ pub(crate) enum Op {
 /// y = x·kernel + bias, and perhaps ReLU.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Dense {
+    /// Rows of x in each sample.
+    pub(crate) rows: usize,
     pub(crate) inputs: usize,
     pub(crate) units: usize,
     /// Inputs × units, in the arena of weights.
@@ -117,6 +123,33 @@ pub(crate) struct Drop {
     pub(crate) rate: f32,
 }
 
+/// Flips or turns pictures at random while training.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Augment {
+    /// The layer's number, part of the key of its random bits.
+    pub(crate) layer: u64,
+    pub(crate) picture: Picture,
+    pub(crate) turn: Turn,
+}
+
+/// What may happen to a picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Turn {
+    Flip(Flip),
+    /// By up to so many whole turns either way.
+    Rotate {
+        factor: f32,
+        fill: Fill,
+    },
+}
+
+/// Numbers times a constant, plus another.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scale {
+    pub(crate) scale: f32,
+    pub(crate) offset: f32,
+}
+
 /// An activation on its own. Its gradient is a function of its output.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Activate {
@@ -173,6 +206,6 @@ impl Operation {
 
     /// Whether it may write its output over its first input, and the gradients likewise.
     pub(crate) fn works_in_place(op: &Op) -> bool {
-        matches!(op, Op::Drop(_) | Op::Activate(_) | Op::Add)
+        matches!(op, Op::Drop(_) | Op::Activate(_) | Op::Add | Op::Scale(_))
     }
 }

@@ -5,7 +5,7 @@ use random::{Key, Purpose};
 use spec::{
     Activation, ActivationLayer, Add, BatchNormalization, Builtin, Concatenate, Conv2D, Dense,
     DepthwiseConv2D, Dropout, Flatten, GlobalPooling2D, Initializer, Input, Layer, Model, Padding,
-    Pair, Pooling2D, SeparableConv2D,
+    Pair, Pooling2D, Rescaling, SeparableConv2D, Sides, ZeroPadding2D,
 };
 
 pub(crate) fn dense(units: usize, activation: Activation) -> Layer {
@@ -130,6 +130,15 @@ pub(crate) fn random(seed: u64) -> Graph {
     };
     let input = [6 + draw(6), 6 + draw(6), 1 + draw(3)];
     let mut layers = Vec::new();
+    match draw(8) {
+        0 => layers.push(dense(1 + draw(40), some_activation(draw(8)))),
+        1 => layers.push(Layer::Rescaling(Rescaling { scale: 0.7, offset: -0.1 })),
+        2 => {
+            let padding = Sides { top: draw(3), bottom: draw(2), left: draw(2), right: draw(3) };
+            layers.push(Layer::ZeroPadding2D(ZeroPadding2D { padding }));
+        }
+        _ => {}
+    }
     for _ in 0..1 + draw(2) {
         let size = [1 + draw(3), 1 + draw(3)];
         let strides = [1 + draw(2), 1 + draw(2)];

@@ -3,7 +3,7 @@
 use engine::Noise;
 use model::{Graph, Kind};
 use random::{Key, Purpose};
-use spec::{Activation, Layer, Loss, LossName, Padding, Pair};
+use spec::{Activation, Layer, Loss, LossName, Padding, Pair, ZeroPadding2D};
 
 use super::activations::{activate, activate_backward};
 use super::losses::head;
@@ -155,6 +155,15 @@ fn forward(
             let between = depthwise(graph, number, (n, weights), x);
             y = pointwise(graph, number, weights, between);
         }
+        Layer::Rescaling(layer) => {
+            let (scale, offset) = (f64::from(layer.scale), f64::from(layer.offset));
+            y.iter_mut().zip(x).for_each(|(y, x)| *y = x * scale + offset);
+        }
+        Layer::ZeroPadding2D(layer) => {
+            for (i, o) in padded(graph, number, layer, n) {
+                y[o] = x[i];
+            }
+        }
         Layer::BatchNormalization(_) => {
             y = normalize::forward(graph, number, weights, (x, batch.noise.is_some()));
         }
@@ -229,6 +238,14 @@ impl Pass<'_> {
                     dx[i] += self.weights[kernel.start + k] * dbetween[o];
                 });
             }
+            Layer::Rescaling(layer) => {
+                dx = dz.iter().map(|dz| dz * f64::from(layer.scale)).collect();
+            }
+            Layer::ZeroPadding2D(layer) => {
+                for (i, o) in padded(graph, number, layer, n) {
+                    dx[i] = dz[o];
+                }
+            }
             Layer::BatchNormalization(_) => {
                 dx = normalize::backward(graph, number, self.weights, (x, &dz), gradients);
             }
@@ -243,6 +260,19 @@ impl Pass<'_> {
     }
 }
 
+/// Where each number of a picture lies inside zeros.
+fn padded(graph: &Graph, number: usize, layer: &ZeroPadding2D, n: usize) -> Vec<(usize, usize)> {
+    let small = graph.shape(graph.nodes()[number].inputs[0]);
+    let (large, sides) = (graph.shape(number), layer.padding);
+    triples(n, small[0], small[1] * small[2])
+        .map(|(sample, row, i)| {
+            let from = (sample * small[0] + row) * small[1] * small[2] + i;
+            let line = (sample * large[0] + row + sides.top) * large[1] + sides.left;
+            (from, line * large[2] + i)
+        })
+        .collect()
+}
+
 fn kernel_and_bias<'a>(graph: &Graph, number: usize, weights: &'a [f64]) -> [&'a [f64]; 2] {
     let ranges = graph.weights_of(number);
     let bias = ranges.get(1).map_or(&[][..], |bias| &weights[bias.range.clone()]);
@@ -255,8 +285,10 @@ fn taps(graph: &Graph, number: usize, n: usize, mut each: impl FnMut(usize, usiz
     let shape = graph.shape(node.inputs[0]);
     let filters = last_axis(graph, number);
     let Layer::Conv2D(conv) = &node.layer else {
-        for (s, i, o) in triples(n, shape[0], filters) {
-            each(s * shape[0] + i, i * filters + o, s * filters + o);
+        let (rows, inputs) =
+            (shape[..shape.len() - 1].iter().product::<usize>(), shape[shape.len() - 1]);
+        for (row, i, o) in triples(n * rows, inputs, filters) {
+            each(row * inputs + i, i * filters + o, row * filters + o);
         }
         return;
     };
