@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use spec::{Initializer, Layer};
 
-use crate::layer::{MAX_ELEMENTS, class_and_stem, elements, output_shape, weights_of};
+use crate::build::Build;
+use crate::layer::{MAX_ELEMENTS, elements, output_shape, weights_of};
 use crate::{GraphError, Kind, Weight};
 
 /// A checked network. Its shapes fit, its names are unique, its weights have their places.
@@ -77,25 +78,16 @@ impl Graph {
     /// A chain of layers, each reading the one before, named as Keras names them. `input` is the
     /// shape of a sample, used where the layers do not begin with an `Input`.
     pub fn sequential(input: &[usize], layers: Vec<Layer>) -> Result<Self, GraphError> {
-        let mut nodes: Vec<Node> = Vec::with_capacity(layers.len() + 1);
-        if !matches!(layers.first(), Some(Layer::Input(_))) {
-            let shape = input.to_vec();
-            nodes.push(Node {
-                name: "input".into(),
-                layer: Layer::Input(spec::Input { shape }),
-                inputs: vec![],
-            });
-        }
-        let mut seen = std::collections::BTreeMap::<&str, usize>::new();
-        for layer in layers {
-            let (_, stem) = class_and_stem(&layer);
-            let count = seen.entry(stem).or_default();
-            let name = if *count == 0 { stem.to_string() } else { format!("{stem}_{count}") };
-            *count += 1;
-            let inputs = nodes.len().checked_sub(1).into_iter().collect();
-            nodes.push(Node { name, layer, inputs });
-        }
-        Graph::new(nodes)
+        let mut layers = layers.into_iter().peekable();
+        let first = layers.next_if(|layer| matches!(layer, Layer::Input(_)));
+        let mut build = match &first {
+            Some(Layer::Input(own)) => Build::new(&own.shape),
+            _ => Build::new(input),
+        };
+        layers.for_each(|layer| {
+            build.then(layer);
+        });
+        build.graph()
     }
 
     /// The layers, each after what it reads.
@@ -116,6 +108,15 @@ impl Graph {
     /// The shape of the network's answer to one sample.
     pub fn output_shape(&self) -> &[usize] {
         &self.shapes[self.shapes.len() - 1]
+    }
+
+    /// Whether samples of bytes come as they are, 0 to 255, because the network rescales them itself.
+    pub fn takes_bytes(&self) -> bool {
+        let random = |layer: &Layer| {
+            matches!(layer, Layer::Input(_) | Layer::RandomFlip(_) | Layer::RandomRotation(_))
+        };
+        let first = self.nodes.iter().map(|node| &node.layer).find(|layer| !random(layer));
+        matches!(first, Some(Layer::Rescaling(_)))
     }
 
     /// Every weight, in the order of the arena.

@@ -1,6 +1,7 @@
 //! What a network is: the layer graph, its shapes and weights, the built-in networks, and its files.
 
 mod average;
+mod build;
 mod card;
 mod ensemble;
 mod error;
@@ -17,6 +18,7 @@ mod safetensors;
 mod summary;
 mod vote;
 mod weight;
+mod xception;
 
 pub use average::{Part, average, mean};
 pub use card::{Card, DataFacts, Metrics, Preprocess, Trained};

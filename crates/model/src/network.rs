@@ -5,6 +5,7 @@ use spec::{
     Optimizer, Padding, Pair, Pooling2D, Reduction,
 };
 
+use crate::xception::small_xception;
 use crate::{Error, Graph};
 
 /// A network, and how it is trained unless the run file says otherwise.
@@ -38,22 +39,40 @@ impl Network {
 /// The network that a run file asks for, made for samples of shape `input` in so many `classes`. A
 /// model file is not opened here: the caller loads it and puts a [`Network::around`] its layers.
 pub fn network(model: &spec::Model, input: &[usize], classes: usize) -> Result<Network, Error> {
-    let (name, layers) = match model {
-        spec::Model::Builtin(builtin) => (builtin.name(), builtin_layers(builtin, input, classes)),
-        spec::Model::Layers(layers) => ("layers", layers.clone()),
+    let (name, graph) = match model {
+        spec::Model::Builtin(builtin) => (builtin.name(), build(builtin, input, classes)?),
+        spec::Model::Layers(layers) => ("layers", Graph::sequential(input, layers.clone())?),
         spec::Model::File(file) => {
             return Err(Error::Unfit(format!("{file} is to be loaded, not built")));
         }
     };
-    let graph = Graph::sequential(input, layers)?;
     check(&graph, input, classes)?;
     Ok(Network { name: name.into(), ..Network::around(graph) })
 }
 
-fn builtin_layers(builtin: &Builtin, input: &[usize], classes: usize) -> Vec<Layer> {
-    match *builtin {
+fn build(builtin: &Builtin, input: &[usize], classes: usize) -> Result<Graph, Error> {
+    let layers = match *builtin {
         Builtin::MnistMlp { hidden_units } => mnist_mlp(hidden_units, input, classes),
         Builtin::MnistCnn { dropout } => mnist_cnn(dropout, classes),
+        Builtin::SmallXception { dropout, image_size } => {
+            check_image_size(image_size, input)?;
+            return Ok(small_xception(input, classes, dropout)?);
+        }
+    };
+    Ok(Graph::sequential(input, layers)?)
+}
+
+/// A size that is said twice is said the same.
+fn check_image_size(size: Option<Pair>, input: &[usize]) -> Result<(), Error> {
+    match size {
+        Some(size) if input.get(..2) != Some(&[size.height, size.width]) => {
+            Err(Error::Unfit(format!(
+                "the network is to take pictures of [{}, {}], the data has {input:?}; \
+                 set image_size in data, and leave it out here",
+                size.height, size.width
+            )))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -94,7 +113,7 @@ fn mnist_cnn(dropout: [f32; 2], classes: usize) -> Vec<Layer> {
     ]
 }
 
-fn dense(units: usize, activation: Activation) -> Dense {
+pub(crate) fn dense(units: usize, activation: Activation) -> Dense {
     Dense {
         units,
         activation,
@@ -141,6 +160,12 @@ fn check(graph: &Graph, input: &[usize], classes: usize) -> Result<(), Error> {
                     .into(),
             )),
         };
+    }
+    if graph.output_shape().len() > 1 {
+        return Err(Error::Unfit(format!(
+            "the network answers with numbers of shape {:?}, not one for each class; put Flatten before its last layer",
+            graph.output_shape()
+        )));
     }
     if graph.output_shape() != [classes] {
         return Err(Error::Unfit(format!(

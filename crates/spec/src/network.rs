@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Layer;
+use crate::{Layer, Pair};
 
 /// A network. In a run file: `mnist-cnn`, `{name: mnist-mlp, hidden_units: 1000}`,
 /// `{layers: […]}`, or a path that ends in `.safetensors`.
@@ -22,7 +22,7 @@ pub enum Model {
 /// The networks that Trainyard knows by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-#[schemars(extend("x-later" = ["imdb-bigru", "small-xception", "facenet"]))]
+#[schemars(extend("x-later" = ["imdb-bigru", "facenet"]))]
 pub enum Builtin {
     /// One hidden layer.
     MnistMlp {
@@ -38,6 +38,16 @@ pub enum Builtin {
         #[schemars(extend("items" = {"type": "number", "format": "float", "minimum": 0, "exclusiveMaximum": 1}))]
         dropout: [f32; 2],
     },
+    /// Separable convolutions with shortcuts past them, for pictures of any size.
+    SmallXception {
+        /// The share of elements dropped before the last layer.
+        #[serde(default = "half")]
+        #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
+        dropout: f32,
+        /// The size of pictures; the data's unless given, and then the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        image_size: Option<Pair>,
+    },
 }
 
 impl Builtin {
@@ -46,6 +56,7 @@ impl Builtin {
         match self {
             Builtin::MnistMlp { .. } => "mnist-mlp",
             Builtin::MnistCnn { .. } => "mnist-cnn",
+            Builtin::SmallXception { .. } => "small-xception",
         }
     }
 }
@@ -92,6 +103,10 @@ impl From<Model> for Form {
 
 fn hundred() -> usize {
     100
+}
+
+fn half() -> f32 {
+    0.5
 }
 
 fn quarter_and_half() -> [f32; 2] {

@@ -106,6 +106,7 @@ impl Trainer {
         let Material { network, shards, shape, classes, scale, validation, weights, origin } =
             material;
         let Network { name: network, graph, .. } = network;
+        let scale = if graph.takes_bytes() { 1.0 } else { scale };
         check_shape(&graph, &shape, (classes, settings.loss.name))?;
         refuse_ids(matches!(origin.form, Form::Text(_)))?;
         let program = Program::training(&graph, settings.loss, settings.batch)?;

@@ -103,28 +103,39 @@ class Story:
         assert not lost, lost
 
     def cut(self) -> None:
-        self.without(3, "cut", "mend")
+        self.without("cut", "mend")
 
     def lost(self) -> None:
-        self.without(2, "kill", "start")
+        self.without("kill", "start")
 
-    def without(self, number: int, end: str, begin: str) -> None:
+    def away(self) -> str:
+        """A node with a worker that is not the driver's. Where the scheduler puts all of them beside the driver, one is moved."""
         run = self.run
-        on_it = [pod for pod in self.workers() if node(pod) == f"node{number}"]
-        assert on_it, f"no worker is on node{number}"
+        if all(node(pod) == "node1" for pod in self.workers()):
+            before = run.newest()
+            run.kube("cordon", "node1")
+            try:
+                run.kube.delete(f"pod/{self.workers()[0]['metadata']['name']}", "--wait=false")
+                self.back(before, "a worker was moved")
+            finally:
+                run.kube("uncordon", "node1")
+        return max(node(pod) for pod in self.workers())
+
+    def without(self, end: str, begin: str) -> None:
+        run, place = self.run, self.away()
+        number = place.removeprefix("node")
+        on_it = [pod for pod in self.workers() if node(pod) == place]
         before, since = run.newest(), time.monotonic()
-        cluster("node", end, str(number))
+        cluster("node", end, number)
         try:
             run.until_all(3 - len(on_it), before)
             print(f"        node{number} {end}: survivors went on after {time.monotonic() - since:.1f} s")
             self.back(before, f"node{number} {end}")
         finally:
-            cluster("node", begin, str(number))
+            cluster("node", begin, number)
 
     def drained(self) -> None:
-        run, pods = self.run, self.workers()
-        place = max(node(pod) for pod in pods)
-        assert place != "node1", "all workers are beside the driver"
+        run, place, pods = self.run, self.away(), self.workers()
         stayed = [pod for pod in pods if node(pod) != place]
         before, step, trained = run.newest(), run.step(), run.events("formed")[-1]["processes"]
         since = lambda kind: [event for event in run.events(kind) if event["seq"] > before]  # noqa: E731
