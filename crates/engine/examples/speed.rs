@@ -1,6 +1,6 @@
-//! Trains the two built-in networks on random data and prints the speed.
+//! Trains built-in networks on random data and prints the speed.
 //!
-//! `cargo run --release -p trainyard-engine --example speed -- [mlp|cnn|all] [threads] [isa] [rounds]`
+//! `cargo run --release -p trainyard-engine --example speed -- [mlp|cnn|bigru|all] [threads] [isa] [rounds]`
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -10,6 +10,7 @@
 use std::time::Instant;
 
 use engine::{Cpu, Input, Isa, Noise, Optimizer, Program, Session};
+use model::Network;
 use random::{Key, Purpose};
 use spec::Builtin;
 
@@ -28,36 +29,67 @@ fn main() {
     let cpu = Cpu::new(threads, isa);
     let which = word(0, "all");
     for _ in 0..rounds {
-        if which != "cnn" {
-            measure("mnist-mlp", Builtin::MnistMlp { hidden_units: 100 }, (20, 4000), &cpu);
+        if which == "all" || which == "bigru" {
+            measure_texts((100, 3), &cpu);
         }
-        if which != "mlp" {
-            measure("mnist-cnn", Builtin::MnistCnn { dropout: [0.25, 0.5] }, (100, 60), &cpu);
+        if which == "all" || which == "mlp" {
+            measure_pictures(
+                "mnist-mlp",
+                Builtin::MnistMlp { hidden_units: 100 },
+                (20, 4000),
+                &cpu,
+            );
+        }
+        if which == "all" || which == "cnn" {
+            measure_pictures(
+                "mnist-cnn",
+                Builtin::MnistCnn { dropout: [0.25, 0.5] },
+                (100, 60),
+                &cpu,
+            );
         }
     }
 }
 
-/// Prints steps and samples a second: the mean of all steps, and the best tenth of them.
-fn measure(name: &str, builtin: Builtin, (batch, steps): (usize, u64), cpu: &Cpu) {
+/// S0's network on made-up texts.
+fn measure_texts((batch, steps): (usize, u64), cpu: &Cpu) {
+    let text = r#"[{"Embedding": {"input_dim": 10000, "output_dim": 100}},
+        {"Bidirectional": {"layer": {"GRU": {"units": 128, "return_sequences": true}}}},
+        {"Bidirectional": {"layer": {"GRU": {"units": 128}}}},
+        {"Dense": {"units": 2, "activation": "softmax"}}]"#;
+    let layers = serde_json::from_str(text).expect("layers");
+    let graph = model::Graph::sequential(&[500], layers).expect("S0's network");
+    let network = model::Network::around(graph);
+    let key = Key::new(0, Purpose::Synthetic);
+    let x: Vec<u16> = (0..batch as u64 * 500).map(|i| key.below(i, 10_000) as u16).collect();
+    let y: Vec<u32> = (0..batch as u64).map(|i| key.below(i, 2) as u32).collect();
+    measure("imdb-bigru", &network, (Input::Ids(&x), &y, steps), cpu);
+}
+
+/// A built-in network on made-up pictures.
+fn measure_pictures(name: &str, builtin: Builtin, (batch, steps): (usize, u64), cpu: &Cpu) {
     let builtin = spec::Model::Builtin(builtin);
     let network = model::network(&builtin, &[28, 28, 1], 10).expect("a built-in network");
-    let graph = &network.graph;
+    let key = Key::new(0, Purpose::Synthetic);
+    let x: Vec<u8> = (0..batch as u64 * 784).map(|i| key.bits(i) as u8).collect();
+    let y: Vec<u32> = (0..batch as u64).map(|i| key.below(i, 10) as u32).collect();
+    let input = Input::Bytes { x: &x, scale: 1.0 / 255.0 };
+    measure(name, &network, (input, &y, steps), cpu);
+}
+
+/// Prints steps and samples a second: the mean of all steps, and the best tenth of them.
+fn measure(name: &str, network: &Network, (input, y, steps): (Input<'_>, &[u32], u64), cpu: &Cpu) {
+    let (graph, batch) = (&network.graph, y.len());
     let program = Program::training(graph, network.loss, batch).expect("a network of classes");
     let megabytes = program.memory().total() as f64 / 1e6;
     let mut session = Session::new(program, cpu.clone());
-    let key = Key::new(0, Purpose::Synthetic);
     session.weights_mut().copy_from_slice(&graph.initialize(0));
-    let adam = spec::Optimizer::Adam(spec::Adam::default());
-    let mut optimizer = Optimizer::new(adam, graph.parameter_count());
-    let len = batch * graph.input_shape().iter().product::<usize>();
-    let x: Vec<u8> = (0..len as u64).map(|i| key.bits(i) as u8).collect();
-    let y: Vec<u32> = (0..batch as u64).map(|i| key.below(i, 10) as u32).collect();
+    let mut optimizer = Optimizer::new(network.optimizer, graph.parameter_count());
     let busy = processor_seconds();
     let mut times: Vec<f64> = (0..steps)
         .map(|step| {
             let start = Instant::now();
-            let input = Input::Bytes { x: &x, scale: 1.0 / 255.0 };
-            session.gradient(input, &y, Noise { seed: 0, rank: 0, step }, 1.0);
+            session.gradient(input, y, Noise { seed: 0, rank: 0, step }, 1.0);
             session.update(&mut optimizer, 1e-5, None);
             start.elapsed().as_secs_f64()
         })
@@ -68,7 +100,7 @@ fn measure(name: &str, builtin: Builtin, (batch, steps): (usize, u64), cpu: &Cpu
     let best = times[times.len() / 10];
     let samples = batch as f64;
     println!(
-        "{name} {cpu:?}: mean {:.0} steps/s, {:.0} samples/s; best tenth {:.0} steps/s, {:.0} samples/s; caller busy {:.0} µs a step; {megabytes:.1} MB",
+        "{name} {cpu:?}: mean {:.1} steps/s, {:.0} samples/s; best tenth {:.1} steps/s, {:.0} samples/s; caller busy {:.0} µs a step; {megabytes:.1} MB",
         1.0 / mean,
         samples / mean,
         1.0 / best,

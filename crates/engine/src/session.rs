@@ -23,6 +23,10 @@ pub enum Input<'a> {
     },
     /// Floats as they are.
     Floats(&'a [f32]),
+    /// Ids of words.
+    Ids(&'a [u16]),
+    /// Ids of words of a large vocabulary.
+    WideIds(&'a [u32]),
 }
 
 /// Memory for floats, wherever it lies.
@@ -124,7 +128,7 @@ impl Session {
     ///
     /// # Panics
     /// When the program only answers, when there are more samples than its batch, or when a label is
-    /// not a class.
+    /// not a class or an id not a word.
     pub fn gradient(
         &mut self,
         input: Input<'_>,
@@ -152,7 +156,8 @@ impl Session {
     /// One batch forward only, without dropout.
     ///
     /// # Panics
-    /// When there are more samples than the program's batch, or when a label is not a class.
+    /// When there are more samples than the program's batch, or when a label is not a class or an id
+    /// not a word.
     pub fn evaluate(&mut self, input: Input<'_>, labels: &[u32]) -> Outcome {
         let gradient = None;
         let (program, mut run) = self.forward(input, labels.len(), None);
@@ -162,7 +167,7 @@ impl Session {
     /// The answers to `n` samples, one after another.
     ///
     /// # Panics
-    /// When there are more samples than the program's batch.
+    /// When there are more samples than the program's batch, or when an id is not a word.
     pub fn predict(&mut self, input: Input<'_>, n: usize) -> &[f32] {
         let (program, mut run) = self.forward(input, n, None);
         program.head.answer(&mut run);
@@ -212,6 +217,17 @@ impl Session {
                 assert_eq!(x.len(), to.len(), "floats of {n} samples");
                 to.copy_from_slice(x);
             }
+            Input::Ids(x) => {
+                assert_eq!(x.len(), to.len(), "ids of {n} samples");
+                to.iter_mut().zip(x).for_each(|(to, id)| *to = f32::from(*id));
+            }
+            Input::WideIds(x) => {
+                assert_eq!(x.len(), to.len(), "ids of {n} samples");
+                to.iter_mut().zip(x).for_each(|(to, id)| *to = *id as f32);
+            }
+        }
+        if let Some(words) = program.vocabulary {
+            assert!(plain::are_ids(self.cpu.isa(), to, words as f32), "ids below {words}");
         }
         let mut run = Run {
             cpu: &self.cpu,

@@ -62,6 +62,38 @@ unsafe impl<'a, T: Send> Share for Cut<'a, T> {
     }
 }
 
+/// The parts of one, and then those of another.
+pub(crate) struct Chain<A, B> {
+    pub(crate) first: A,
+    /// How many parts the first has.
+    pub(crate) parts: usize,
+    pub(crate) second: B,
+}
+
+impl<'a, T> Chain<Cut<'a, T>, Cut<'a, T>> {
+    /// Two slices of `units` rows, each cut into `parts` pieces.
+    pub(crate) fn new([first, second]: [&'a mut [T]; 2], units: usize, parts: usize) -> Self {
+        let cut = |slice: &'a mut [T]| Cut::new(slice, units, parts);
+        Chain { first: cut(first), parts, second: cut(second) }
+    }
+}
+
+// SAFETY: each part belongs to one of the two.
+unsafe impl<A: Share, B: Share<Piece = A::Piece>> Share for Chain<A, B> {
+    type Piece = A::Piece;
+
+    #[inline]
+    unsafe fn piece(&self, part: usize) -> A::Piece {
+        // SAFETY: by the contract, passed on.
+        unsafe {
+            match part.checked_sub(self.parts) {
+                None => self.first.piece(part),
+                Some(part) => self.second.piece(part),
+            }
+        }
+    }
+}
+
 macro_rules! share_tuple {
     ($($name:ident),*) => {
         // SAFETY: as each member's.

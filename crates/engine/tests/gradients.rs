@@ -7,21 +7,21 @@ use engine::{Cpu, Input, Isa, Noise};
 use model::Kind;
 use spec::Reduction;
 use support::reference::{Batch, gradient};
-use support::{any_loss, labels, networks, session_by, uniform, weights};
+use support::{any_loss, labels, networks, session_by, texts, weights};
 
 const NOISE: Noise = Noise { seed: 3, rank: 1, step: 4 };
 
 #[test]
 fn the_reference_agrees_with_central_differences() {
-    for seed in 0..60 {
+    for seed in 0..120 {
         let graph = match seed {
             0..40 => networks::random(seed),
-            _ => networks::branched(seed),
+            40..60 => networks::branched(seed),
+            _ => texts::sequences(seed),
         };
         let w: Vec<f64> = weights(&graph, seed).into_iter().map(f64::from).collect();
         let n = 2;
-        let len = graph.input_shape().iter().product::<usize>();
-        let x: Vec<f64> = uniform(seed, n * len, 1.0).into_iter().map(f64::from).collect();
+        let x: Vec<f64> = texts::samples(&graph, seed, n).into_iter().map(f64::from).collect();
         let labels = labels(seed, n, graph.output_shape()[0]);
         let loss = any_loss(seed, Reduction::Sum);
         let batch = Batch { x: &x, labels: &labels, noise: Some(NOISE), loss };
@@ -50,8 +50,7 @@ fn the_reference_agrees_with_central_differences() {
 /// The largest difference, relative to the largest value of each weight tensor.
 fn compare(name: &str, graph: &model::Graph, seed: u64, n: usize) {
     let w = weights(graph, seed);
-    let len = graph.input_shape().iter().product::<usize>();
-    let x = uniform(seed + 1, n * len, 1.0);
+    let x = texts::samples(graph, seed + 1, n);
     let y = labels(seed, n, graph.output_shape()[0]);
     let wide = |values: &[f32]| values.iter().copied().map(f64::from).collect::<Vec<_>>();
     let wide_x = wide(&x);
@@ -102,6 +101,15 @@ fn the_engine_agrees_with_the_reference_where_branches_part_and_meet() {
         let graph = networks::branched(seed);
         let name = format!("branches {seed} {:?}", graph.nodes());
         compare(&name, &graph, seed, 1 + seed as usize % 5);
+    }
+}
+
+#[test]
+fn the_engine_agrees_with_the_reference_on_sequences() {
+    for seed in 0..200 {
+        let graph = texts::sequences(seed);
+        let name = format!("sequences {seed} {:?}", graph.nodes());
+        compare(&name, &graph, seed, [1, 2, 13, 30, 50][seed as usize % 5]);
     }
 }
 

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use engine::{Cpu, Input, Isa, Noise, Optimizer};
 use model::Graph;
-use support::{bits, every_cpu, gradients, labels, networks, session, uniform, weights};
+use support::{bits, every_cpu, gradients, labels, networks, session, texts, uniform, weights};
 
 /// How long a golden training is.
 #[derive(Clone, Copy)]
@@ -96,14 +96,15 @@ fn mnist_cnn_gives_the_golden_losses() {
 #[test]
 fn random_networks_give_the_same_bits_everywhere() {
     let cpus = every_cpu();
-    for seed in 0..100 {
+    for seed in 0..160 {
         let graph = match seed {
             0..60 => networks::random(seed),
-            _ => networks::branched(seed),
+            60..100 => networks::branched(seed),
+            _ => texts::sequences(seed),
         };
-        let n = [1, 3, 17, 33][seed as usize % 4];
+        let n = [1, 3, 17, 33, 61][seed as usize % 5];
         let weights = weights(&graph, seed);
-        let x = uniform(seed, n * graph.input_shape().iter().product::<usize>(), 1.0);
+        let x = texts::samples(&graph, seed, n);
         let y = labels(seed, n, graph.output_shape()[0]);
         let results = cpus.iter().map(|cpu| {
             let noise = Noise::default();

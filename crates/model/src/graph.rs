@@ -164,6 +164,7 @@ impl Graph {
         if is_input != self.nodes.is_empty() || is_input != node.inputs.is_empty() {
             return Err("the first layer, and no other, is the Input".into());
         }
+        self.check_sequence(&node.layer, &node.inputs)?;
         let inputs: Vec<&[usize]> = node.inputs.iter().map(|&i| &self.shapes[i][..]).collect();
         let shape = output_shape(&node.layer, &inputs)?;
         if shape.is_empty() || shape.len() > MAX_RANK || elements(&shape).is_none() {

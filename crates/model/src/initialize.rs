@@ -6,7 +6,7 @@
 use random::{Key, Purpose};
 use spec::Initializer;
 
-use crate::{Graph, Weight};
+use crate::{Graph, Weight, orthogonal};
 
 impl Graph {
     /// Fresh weights for the whole arena.
@@ -24,6 +24,7 @@ impl Graph {
         for (number, weight) in self.weights().iter().enumerate() {
             fill(&mut arena[weight.range.clone()], weight, key.with(number as u64));
         }
+        self.forget_biases().into_iter().for_each(|range| arena[range].fill(1.0));
         arena
     }
 }
@@ -37,6 +38,11 @@ fn fill(values: &mut [f32], weight: &Weight, key: Key) {
     match weight.initializer {
         Initializer::Zeros => set(&|_| 0.0),
         Initializer::Ones => set(&|_| 1.0),
+        Initializer::Uniform => set(&|element| (key.uniform(element) * 2.0 - 1.0) * UNIFORM),
+        Initializer::Orthogonal => {
+            let columns = weight.shape.last().copied().unwrap_or(1);
+            orthogonal::fill(values, weight.range.len() / columns, columns, key);
+        }
         Initializer::GlorotUniform => {
             let [inputs, outputs] = fans(&weight.shape);
             let limit = (6.0 / (inputs + outputs)).sqrt() as f32;
@@ -52,6 +58,9 @@ fn fill(values: &mut [f32], weight: &Weight, key: Key) {
         }
     }
 }
+
+/// The limit of Keras' `uniform`.
+const UNIFORM: f32 = 0.05;
 
 /// The deviation of a normal distribution of deviation 1 that is cut at two deviations. Keras'
 /// variance scaling divides by it; its plain `TruncatedNormal` does not.

@@ -2,6 +2,8 @@
 
 use spec::{Initializer, Layer, Padding, Pair, Reshape};
 
+use crate::sequence;
+
 /// One sample's output, and all weights together, stay below this many numbers: element counters
 /// are 32-bit.
 pub(crate) const MAX_ELEMENTS: usize = 1 << 31;
@@ -29,6 +31,10 @@ pub(crate) fn class_and_stem(layer: &Layer) -> (&'static str, &'static str) {
         Layer::Activation(_) => ("Activation", "activation"),
         Layer::Add(_) => ("Add", "add"),
         Layer::Concatenate(_) => ("Concatenate", "concatenate"),
+        Layer::Embedding(_) => ("Embedding", "embedding"),
+        Layer::Gru(_) => ("GRU", "gru"),
+        Layer::Lstm(_) => ("LSTM", "lstm"),
+        Layer::Bidirectional(_) => ("Bidirectional", "bidirectional"),
     }
 }
 
@@ -118,6 +124,9 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
         | Layer::BatchNormalization(_)
         | Layer::Rescaling(_) => Ok(input.to_vec()),
         Layer::Flatten(_) => Ok(vec![input.iter().product()]),
+        Layer::Embedding(_) | Layer::Gru(_) | Layer::Lstm(_) | Layer::Bidirectional(_) => {
+            sequence::shape(layer, input)
+        }
     }
 }
 
@@ -195,6 +204,9 @@ pub(crate) fn weights_of(
                 ("moving_variance", channels(), norm.moving_variance_initializer),
             ];
             gamma.into_iter().chain(beta).chain(moving).collect()
+        }
+        Layer::Embedding(_) | Layer::Gru(_) | Layer::Lstm(_) | Layer::Bidirectional(_) => {
+            sequence::weights(layer, inputs[0])
         }
         _ => vec![],
     }

@@ -3,12 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{RandomFlip, RandomRotation, Rescaling, ZeroPadding2D};
+use crate::{
+    Bidirectional, Embedding, Gru, Lstm, RandomFlip, RandomRotation, Rescaling, ZeroPadding2D,
+};
 
 /// One layer of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-later" = [
-    "Conv1D", "MaxPooling1D", "LayerNormalization", "Embedding", "GRU", "LSTM", "Bidirectional",
+    "Conv1D", "MaxPooling1D", "LayerNormalization",
 ]))]
 pub enum Layer {
     /// Where samples enter. In a run file it may be left out: the data says the shape.
@@ -52,6 +54,16 @@ pub enum Layer {
     /// Several layers side by side, along the last axis. Not in `layers:`, where each reads the one
     /// before.
     Concatenate(Concatenate),
+    /// A row of trained numbers for each word. It comes first, and takes ids of words.
+    Embedding(Embedding),
+    /// Gated recurrent units: reads a sequence step by step and remembers.
+    #[serde(rename = "GRU")]
+    Gru(Gru),
+    /// Long short-term memory: reads a sequence step by step and remembers.
+    #[serde(rename = "LSTM")]
+    Lstm(Lstm),
+    /// A recurrent layer twice, one of which reads from the other end.
+    Bidirectional(Bidirectional),
 }
 
 impl Layer {
@@ -357,6 +369,10 @@ pub enum Initializer {
     Zeros,
     /// All one.
     Ones,
+    /// Uniform within ±0.05.
+    Uniform,
+    /// A matrix whose rows, or columns where there are fewer, are of length one and at right angles.
+    Orthogonal,
     /// Normal with a given deviation, within two deviations.
     TruncatedNormal {
         /// The deviation before values beyond two deviations are redrawn.

@@ -3,9 +3,11 @@
 pub(crate) mod average;
 pub(crate) mod curves;
 pub(crate) mod depthwise;
+pub(crate) mod gates;
 pub(crate) mod gemm;
 pub(crate) mod normalize;
 pub(crate) mod plain;
 pub(crate) mod pooled;
 pub(crate) mod softmax;
 pub(crate) mod sparse;
+pub(crate) mod strips;

@@ -51,6 +51,25 @@ kernel! {
 }
 
 kernel! {
+    /// Whether all values are whole numbers from 0 to below `end`.
+    fn are_ids<'a>(values: &'a [f32], end: f32) -> bool {
+        let wrong = |value: f32| !(value >= 0.0 && value < end && value.trunc() == value);
+        values.iter().fold(0, |count, value| count + u32::from(wrong(*value))) == 0
+    }
+}
+
+kernel! {
+    /// Adds rows that lie `pitch` apart to `sums`, first to last.
+    fn add_apart<'a>(rows: &'a [f32], pitch: usize, sums: &'a mut [f32]) {
+        for row in rows.chunks(pitch) {
+            for (sum, value) in sums.iter_mut().zip(row) {
+                *sum += value;
+            }
+        }
+    }
+}
+
+kernel! {
     /// The sum of squares.
     fn square_sum<'a>(values: &'a [f32]) -> f32 {
         math::dot(values, values)

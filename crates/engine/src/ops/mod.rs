@@ -7,10 +7,12 @@ mod conv;
 mod dense;
 mod depthwise;
 mod drop;
+mod embed;
 mod head;
 mod join;
 mod normalize;
 mod pool;
+mod recurrent;
 mod scale;
 
 use crate::Noise;
@@ -44,6 +46,7 @@ pub(crate) fn scratch(operation: &Operation, batch: usize) -> usize {
         Op::Conv(conv) => conv.scratch(batch, trains, operation.dx.is_some()),
         Op::Normalize(normalize) => normalize.scratch(batch),
         Op::Depthwise(depthwise) if trains => depthwise.scratch(batch),
+        Op::Recurrent(recurrent) => recurrent.scratch(batch, trains, operation.dx.is_some()),
         _ => 0,
     }
 }
@@ -59,6 +62,8 @@ impl Operation {
             Op::Repeat(times) => join::repeat(*times, self, run),
             Op::Pool(pool) => pool.forward(self, run),
             Op::Normalize(normalize) => normalize.forward(self, run),
+            Op::Embed(embed) => embed.forward(self, run),
+            Op::Recurrent(recurrent) => recurrent.forward(self, run),
             Op::Drop(drop) => drop.forward(self, run),
             Op::Augment(augment) => augment.forward(self, run),
             Op::Scale(scale) => scale.forward(self, run),
@@ -81,6 +86,8 @@ impl Operation {
             Op::Repeat(times) => join::repeat_backward(*times, self, run),
             Op::Pool(pool) => pool.backward(self, run),
             Op::Normalize(normalize) => normalize.backward(self, run),
+            Op::Embed(embed) => embed.backward(self, run),
+            Op::Recurrent(recurrent) => recurrent.backward(self, run),
             Op::Drop(drop) => drop.backward(self, run),
             Op::Augment(augment) => augment.backward(self, run),
             Op::Scale(scale) => scale.backward(self, run),

@@ -5,8 +5,8 @@ use spec::{Layer, Padding, Pair};
 
 use super::lower::Lowering;
 use super::{
-    Augment, Average, Conv, Dense, Depthwise, Drop, Normalize, Op, Picture, Place, Pool, Scale,
-    Turn, Window,
+    Augment, Average, Conv, Dense, Depthwise, Drop, Embed, Normalize, Op, Picture, Place, Pool,
+    Recurrent, Scale, Turn, Window,
 };
 
 /// A layer to be lowered.
@@ -96,7 +96,33 @@ impl Lowering {
                 let rows = site.inputs.iter().map(|shape| last(shape)).collect();
                 self.push(Op::Concatenate(rows), reads, shape)
             }
+            Layer::Embedding(_) => self.push(site.embed(), reads, shape),
+            Layer::Gru(gru) => {
+                self.recurrent(graph, &site, reads, (&spec::Recurrent::Gru(gru.clone()), None))
+            }
+            Layer::Lstm(lstm) => {
+                self.recurrent(graph, &site, reads, (&spec::Recurrent::Lstm(lstm.clone()), None))
+            }
+            Layer::Bidirectional(both) => {
+                self.recurrent(graph, &site, reads, (&both.layer, Some(both.merge_mode)))
+            }
         }
+    }
+
+    /// Adds a recurrent layer, which reads the ids too where some are to be passed by.
+    fn recurrent(
+        &mut self,
+        graph: &Graph,
+        site: &Site<'_>,
+        mut reads: Vec<usize>,
+        layer: (&spec::Recurrent, Option<spec::MergeMode>),
+    ) -> usize {
+        let masked = graph.is_masked(graph.nodes()[site.number].inputs[0]);
+        let input = site.inputs[0];
+        let op = Recurrent::new(layer, (input[0], input[1]), site.weights, masked);
+        // Ids are the network's input, and so its first value.
+        reads.extend(masked.then_some(0));
+        self.push(Op::Recurrent(op), reads, site.shape)
     }
 
     /// Adds a window for each channel; where a channel has several, it is there several times first.
@@ -124,6 +150,12 @@ impl Lowering {
 }
 
 impl Site<'_> {
+    fn embed(&self) -> Op {
+        let table = &self.weights[0];
+        let (words, row) = (table.shape[0], table.shape[1]);
+        Op::Embed(Embed { words, row, table: table.range.clone() })
+    }
+
     fn conv(&self, conv: &spec::Conv2D) -> Op {
         if conv.kernel_size == Pair::square(1) && conv.strides == Pair::square(1) {
             return self.pointwise(&self.weights[0], self.weights.get(1));

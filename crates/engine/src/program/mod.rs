@@ -9,6 +9,7 @@ mod layers;
 mod lower;
 mod op;
 mod place;
+mod recurrent;
 mod window;
 
 use std::ops::Range;
@@ -17,10 +18,11 @@ use model::{Graph, Kind};
 use spec::{Loss, LossName, Reduction};
 
 pub(crate) use op::{
-    Activate, Augment, Average, Conv, Dense, Depthwise, Drop, Ending, Head, Normalize, Op,
+    Activate, Augment, Average, Conv, Dense, Depthwise, Drop, Embed, Ending, Head, Normalize, Op,
     Operation, Pool, Scale, Turn,
 };
 pub(crate) use place::Place;
+pub(crate) use recurrent::{Cell, Direction, Recurrent};
 pub(crate) use window::{Picture, Window};
 
 use crate::EngineError;
@@ -48,6 +50,8 @@ pub struct Program {
     pub(crate) choices: usize,
     /// Floats that an operation may use while it runs.
     pub(crate) scratch: usize,
+    /// Where samples are ids of words: these are below.
+    pub(crate) vocabulary: Option<usize>,
 }
 
 /// The memory of a session, in bytes.
@@ -150,6 +154,7 @@ impl Program {
             values: placed.values,
             choices: placed.choices,
             scratch: scratch.unwrap_or(0),
+            vocabulary: graph.vocabulary(),
         })
     }
 

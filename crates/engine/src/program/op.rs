@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use spec::{Activation, Fill, Flip, LossName, Reduction};
 
-use super::{Picture, Place, Window};
+use super::{Picture, Place, Recurrent, Window};
 
 /// One operation and the memory it works on.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,8 @@ pub(crate) struct Operation {
     pub(crate) dy: Option<Place>,
     /// What else it reads, or for a fork what else reads it; and the gradients of these.
     pub(crate) more: Vec<(Place, Option<Place>)>,
+    /// What it keeps for itself from forward to backward, if anything.
+    pub(crate) kept: Place,
 }
 
 /// What an operation computes: one variant for each file in `crate::ops`.
@@ -43,6 +45,8 @@ pub(crate) enum Op {
     Concatenate(Vec<usize>),
     /// Every number so many times.
     Repeat(usize),
+    Embed(Embed),
+    Recurrent(Recurrent),
     /// Nothing, forward. Backward, the gradients of all who read the value are summed.
     Fork,
 }
@@ -158,6 +162,17 @@ pub(crate) struct Activate {
     pub(crate) row: usize,
 }
 
+/// A row of the table for each id.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Embed {
+    /// Rows of the table.
+    pub(crate) words: usize,
+    /// Numbers of a row.
+    pub(crate) row: usize,
+    /// Words × row, in the arena of weights.
+    pub(crate) table: Range<usize>,
+}
+
 /// What the head makes of the last values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
@@ -186,7 +201,7 @@ pub(crate) struct Head {
 impl Operation {
     /// Whether the backward pass reads `x`.
     pub(crate) fn needs_x(op: &Op) -> bool {
-        matches!(op, Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_) | Op::Pool(_) | Op::Normalize(_))
+        matches!(op, Op::Pool(_)) || Operation::has_weights(op)
     }
 
     /// Whether the backward pass reads `y`.
@@ -201,7 +216,19 @@ impl Operation {
 
     /// Whether it has weights.
     pub(crate) fn has_weights(op: &Op) -> bool {
-        matches!(op, Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_) | Op::Normalize(_))
+        match op {
+            Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_) | Op::Normalize(_) => true,
+            Op::Embed(_) | Op::Recurrent(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Floats for a sample that it keeps for itself.
+    pub(crate) fn keeps(op: &Op, trains: bool) -> usize {
+        match op {
+            Op::Recurrent(recurrent) => recurrent.kept(trains),
+            _ => 0,
+        }
     }
 
     /// Whether it may write its output over its first input, and the gradients likewise.

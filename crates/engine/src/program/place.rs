@@ -53,13 +53,14 @@ const LINE: usize = 16;
 pub(super) fn place(draft: &Draft, batch: usize, trains: bool) -> Placed {
     let mut lives = Lives::new(draft);
     let homes = lives.forward(draft, trains);
+    let kept = lives.kept(draft, trains);
     let answer = lives.answer(homes[draft.last], draft.ending != Ending::Values);
     let gradients = if trains { lives.backward(draft) } else { vec![None; draft.values.len()] };
     let (places, values) = assign(&lives.values, batch);
     let value = |value: &usize| places[homes[*value]];
     let gradient = |value: &usize| gradients[*value].map(|memory| places[memory]);
     let mut apart = Apart { trains, choices: 0, floats: values };
-    let operation = |step: &Step| {
+    let operation = |(i, step): (usize, &Step)| {
         let (x, y) = (&step.reads[0], &step.writes[0]);
         // A fork has further outputs, all else further inputs.
         let more = step.reads[1..].iter().chain(&step.writes[1..]);
@@ -70,9 +71,10 @@ pub(super) fn place(draft: &Draft, batch: usize, trains: bool) -> Placed {
             dx: gradient(x),
             dy: gradient(y),
             more: more.map(|other| (value(other), gradient(other))).collect(),
+            kept: kept[i].map_or(Place::default(), |memory| places[memory]),
         }
     };
-    let operations = draft.steps.iter().map(operation).collect();
+    let operations = draft.steps.iter().enumerate().map(operation).collect();
     Placed {
         operations,
         input: value(&0),
@@ -135,6 +137,17 @@ impl Lives {
             }
         }
         homes
+    }
+
+    /// The memory of what each operation keeps for itself until its way back.
+    fn kept(&mut self, draft: &Draft, trains: bool) -> Vec<Option<usize>> {
+        let mut kept = vec![];
+        for (i, step) in draft.steps.iter().enumerate() {
+            let len = Operation::keeps(&step.op, trains);
+            let until = if trains { self.time_backward(i) } else { i + 1 };
+            kept.push((len > 0).then(|| self.push(len, i + 1, until)));
+        }
+        kept
     }
 
     /// The memory of the answer: it lives on after the end.

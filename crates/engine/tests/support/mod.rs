@@ -9,8 +9,10 @@ pub(crate) mod activations;
 pub(crate) mod losses;
 pub(crate) mod networks;
 pub(crate) mod normalize;
+pub(crate) mod recurrent;
 pub(crate) mod reference;
 pub(crate) mod separable;
+pub(crate) mod texts;
 
 use engine::{Cpu, Input, Isa, Noise, Outcome, Program, Session};
 use model::Graph;

@@ -8,6 +8,7 @@ use spec::{Activation, Layer, Loss, LossName, Padding, Pair, ZeroPadding2D};
 use super::activations::{activate, activate_backward};
 use super::losses::head;
 use super::normalize;
+use super::recurrent::{embed, embed_backward, recurrent, recurrent_backward};
 use super::separable::{depth_taps, depthwise, pointwise, pointwise_backward};
 
 /// Loss (summed), gradients of all weights, and answers.
@@ -167,6 +168,10 @@ fn forward(
         Layer::BatchNormalization(_) => {
             y = normalize::forward(graph, number, weights, (x, batch.noise.is_some()));
         }
+        Layer::Embedding(_) => y = embed(graph, number, weights, x),
+        Layer::Gru(_) | Layer::Lstm(_) | Layer::Bidirectional(_) => {
+            y = recurrent(graph, number, weights, (x, batch.x)).unwrap_or_default();
+        }
         Layer::Dropout(dropout) => {
             for (i, y) in y.iter_mut().enumerate() {
                 *y = x[i] * keep(dropout.rate, batch.noise, number, i);
@@ -248,6 +253,12 @@ impl Pass<'_> {
             }
             Layer::BatchNormalization(_) => {
                 dx = normalize::backward(graph, number, self.weights, (x, &dz), gradients);
+            }
+            Layer::Embedding(_) => embed_backward(graph, number, (x, &dz), gradients),
+            Layer::Gru(_) | Layer::Lstm(_) | Layer::Bidirectional(_) => {
+                let known = (x, self.batch.x, &dz[..]);
+                let found = recurrent_backward(graph, number, self.weights, known, gradients);
+                dx = found.unwrap_or_default();
             }
             Layer::Dropout(dropout) => {
                 for (i, dx) in dx.iter_mut().enumerate() {

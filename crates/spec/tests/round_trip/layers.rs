@@ -4,9 +4,9 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use spec::{
-    Activation, ActivationLayer, Add, Concatenate, Conv2D, Dense, DepthwiseConv2D, Dropout,
-    Flatten, GlobalPooling2D, Initializer, Input, Layer, Padding, Pooling2D, Reshape,
-    SeparableConv2D,
+    Activation, ActivationLayer, Add, Bidirectional, Concatenate, Conv2D, Dense, DepthwiseConv2D,
+    Dropout, Embedding, Flatten, GlobalPooling2D, Gru, Initializer, Input, Layer, Lstm, MergeMode,
+    Padding, Pooling2D, Recurrent, Reshape, SeparableConv2D,
 };
 
 use crate::{pair, share};
@@ -29,6 +29,8 @@ fn initializer() -> impl Strategy<Value = Initializer> {
         Just(Initializer::HeNormal),
         Just(Initializer::Zeros),
         Just(Initializer::Ones),
+        Just(Initializer::Uniform),
+        Just(Initializer::Orthogonal),
         (1e-30f32..1000.0).prop_map(|stddev| Initializer::TruncatedNormal { stddev }),
     ]
 }
@@ -79,6 +81,7 @@ pub(crate) fn layer() -> impl Strategy<Value = Layer> {
         Just(Layer::Add(Add {})),
         Just(Layer::Concatenate(Concatenate {})),
         channelwise(),
+        sequence(),
         share().prop_map(|rate| Layer::Dropout(Dropout { rate })),
         Just(Layer::Flatten(Flatten {})),
         activation().prop_map(|activation| Layer::Activation(ActivationLayer { activation })),
@@ -118,4 +121,64 @@ fn channelwise() -> impl Strategy<Value = Layer> {
             }),
         }
     })
+}
+
+fn sequence() -> impl Strategy<Value = Layer> {
+    let embedding = (1usize..1 << 24, 1usize..1000, initializer(), any::<bool>()).prop_map(
+        |(input_dim, output_dim, embeddings_initializer, mask_zero)| {
+            Layer::Embedding(Embedding { input_dim, output_dim, embeddings_initializer, mask_zero })
+        },
+    );
+    let merge = prop_oneof![
+        Just(MergeMode::Concat),
+        Just(MergeMode::Sum),
+        Just(MergeMode::Ave),
+        Just(MergeMode::Mul)
+    ];
+    prop_oneof![
+        embedding,
+        recurrent().prop_map(|layer| match layer {
+            Recurrent::Gru(gru) => Layer::Gru(gru),
+            Recurrent::Lstm(lstm) => Layer::Lstm(lstm),
+        }),
+        (recurrent(), merge).prop_map(|(layer, merge_mode)| {
+            Layer::Bidirectional(Bidirectional { layer, merge_mode })
+        }),
+    ]
+}
+
+fn recurrent() -> impl Strategy<Value = Recurrent> {
+    let initializers = [initializer(), initializer(), initializer()];
+    let flags = any::<[bool; 5]>();
+    (1usize..1000, [activation(), activation()], initializers, flags).prop_map(
+        |(units, [activation, recurrent_activation], [kernel, recurrent, bias], flags)| {
+            let [is_gru, use_bias, return_sequences, go_backwards, last] = flags;
+            match is_gru {
+                true => Recurrent::Gru(Gru {
+                    units,
+                    activation,
+                    recurrent_activation,
+                    use_bias,
+                    kernel_initializer: kernel,
+                    recurrent_initializer: recurrent,
+                    bias_initializer: bias,
+                    return_sequences,
+                    go_backwards,
+                    reset_after: last,
+                }),
+                false => Recurrent::Lstm(Lstm {
+                    units,
+                    activation,
+                    recurrent_activation,
+                    use_bias,
+                    unit_forget_bias: last,
+                    kernel_initializer: kernel,
+                    recurrent_initializer: recurrent,
+                    bias_initializer: bias,
+                    return_sequences,
+                    go_backwards,
+                }),
+            }
+        },
+    )
 }
