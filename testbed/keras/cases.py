@@ -12,11 +12,11 @@ SAMPLES = 500
 
 def networks() -> list[dict]:
     """Every network: the built-in ones, one for each thing that can go wrong, and random ones."""
-    return [*builtin(), *chosen(), *(drawn(random.Random(seed), seed) for seed in range(12))]
+    return [*builtin(), *chosen(), *sequences(), *(drawn(random.Random(seed), seed) for seed in range(12))]
 
 
 def case(name: str, shape: list[int], layers: list[dict], **more) -> dict:
-    """A network on a batch. `salt` shifts the formula; `input` is bytes (over 255) or floats. Where
+    """A network on a batch. `salt` shifts the formula; `input` is bytes (over 255), floats or ids. Where
     layers do not read just the one before, `reads` says what each does read; 0 is the input."""
     return {
         "name": name, "shape": shape, "layers": layers,
@@ -47,6 +47,22 @@ def depthwise(size, activation: str = "linear", **more) -> dict:
 
 def separable(filters: int, size, activation: str = "linear", **more) -> dict:
     return {"SeparableConv2D": {"filters": filters, "kernel_size": size, "activation": activation, **more}}
+
+
+def embedding(words: int, size: int, **more) -> dict:
+    return {"Embedding": {"input_dim": words, "output_dim": size, **more}}
+
+
+def gru(units: int, **more) -> dict:
+    return {"GRU": {"units": units, **more}}
+
+
+def lstm(units: int, **more) -> dict:
+    return {"LSTM": {"units": units, **more}}
+
+
+def both(layer: dict, **more) -> dict:
+    return {"Bidirectional": {"layer": layer, **more}}
 
 
 def flatten() -> dict:
@@ -146,6 +162,39 @@ def chosen() -> list[dict]:
                                      {"GlobalAveragePooling2D": {}}, out[1]],
              reads=[[0], [1], [0], [2, 3], [4], [5]]),
     ]
+
+
+def sequences() -> list[dict]:
+    """Networks that read sequences: of numbers, and of ids of words, among them 0."""
+    out = dense(5, "softmax")
+    every = {"return_sequences": True}
+    words = [embedding(23, 6)]
+    masked = [embedding(19, 5, mask_zero=True)]
+    numbers = [
+        case("gru", [7, 4], [gru(9), out]),
+        case("gru-every-step", [6, 3], [gru(5, **every), gru(4, **every), flatten(), out]),
+        case("gru-wide", [3, 33], [gru(34), out], batch=27),
+        case("gru-reset-before", [7, 4], [gru(6, reset_after=False, **every), gru(5, reset_after=False), out]),
+        case("gru-no-bias", [5, 4], [gru(6, use_bias=False, **every), gru(5, use_bias=False, reset_after=False), out]),
+        case("gru-backwards", [5, 4], [gru(6, go_backwards=True, **every), gru(5, go_backwards=True), out]),
+        case("lstm", [7, 4], [lstm(6, **every), lstm(5), out]),
+        case("lstm-no-bias", [4, 3], [lstm(4, use_bias=False, go_backwards=True, **every), flatten(), out]),
+    ]
+    for mode in ["concat", "sum", "ave", "mul"]:
+        numbers.append(case(f"both-{mode}", [6, 4], [both(gru(5, **every), merge_mode=mode),
+                                                     both(lstm(4), merge_mode=mode), out]))
+    texts = [
+        case("embedding", [6], [*words, flatten(), out]),
+        case("embedding-gru", [8], [*words, gru(7), out], reduction="sum"),
+        case("mask-gru", [9], [*masked, {"Activation": {"activation": "tanh"}}, gru(6, **every), gru(4), out]),
+        case("mask-gru-every-step", [9], [*masked, gru(6, reset_after=False, **every), flatten(), out]),
+        case("mask-lstm", [9], [*masked, lstm(6, **every), lstm(4, go_backwards=True), out]),
+        case("mask-both", [9], [*masked, both(gru(4, **every)), both(lstm(3, **every), merge_mode="sum"),
+                                both(gru(5)), out]),
+        case("small-bigru", [12], [embedding(50, 10), both(gru(8, **every)), both(gru(8)), dense(1, "sigmoid")],
+             loss="binary_crossentropy", batch=13),
+    ]
+    return [*numbers, *({**text, "input": "ids"} for text in texts)]
 
 
 def drawn(draw: random.Random, seed: int) -> dict:

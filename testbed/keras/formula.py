@@ -30,6 +30,12 @@ def pixels(tensor: int, count: int) -> np.ndarray:
     return (mix(tensor, count) >> np.uint32(24)).astype(np.uint8)
 
 
+def ids(tensor: int, count: int, words: int) -> np.ndarray:
+    """Ids below `words`, a quarter of them 0."""
+    bits = mix(tensor, count)
+    return np.where(bits & np.uint32(3) == 0, np.uint32(0), (bits >> np.uint32(16)) % np.uint32(words))
+
+
 def labels(count: int, classes: int) -> np.ndarray:
     return (7 * np.arange(count) + 3) % classes
 

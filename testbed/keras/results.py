@@ -27,7 +27,7 @@ def build(backend: SimpleNamespace, case: dict, dtype: str):
     for number, layer in enumerate(case["layers"]):
         (name, arguments), = layer.items()
         read = [values[value] for value in case["reads"][number]] if "reads" in case else [values[-1]]
-        made = getattr(layers, name)(**arguments, dtype=dtype)
+        made = make(layers, name, arguments, dtype)
         values.append(made(read if len(read) > 1 else read[0]))
         weights += made.weights
     for number, variable in enumerate(weights):
@@ -37,11 +37,20 @@ def build(backend: SimpleNamespace, case: dict, dtype: str):
     return backend.keras.Model(values[0], values[-1]), weights
 
 
+def make(layers, name: str, arguments: dict, dtype: str):
+    """A layer; one that wraps another has it among its arguments."""
+    inner = {key: make(layers, *next(iter(value.items())), dtype)
+             for key, value in arguments.items() if key == "layer"}
+    return getattr(layers, name)(**{**arguments, **inner}, dtype=dtype)
+
+
 def samples(case: dict) -> np.ndarray:
     tensor = cases.SAMPLES + case["salt"]
     count = case["batch"] * int(np.prod(case["shape"]))
     if case["input"] == "bytes":
         x = formula.pixels(tensor, count).astype(np.float32) * np.float32(1 / 255)
+    elif case["input"] == "ids":
+        x = formula.ids(tensor, count, case["layers"][0]["Embedding"]["input_dim"])
     else:
         x = formula.floats(tensor, count)
     return x.reshape([case["batch"], *case["shape"]])
@@ -59,7 +68,10 @@ def network(backend: SimpleNamespace, case: dict, dtype: str) -> dict[str, np.nd
     results = {f"{case['name']}/loss": loss.numpy().reshape(1)}
     for number, (weight, gradient) in enumerate(zip(weights, gradients)):
         # What a pass itself moves has no gradient: what it has lost stands for it.
-        results[f"{case['name']}/{number}"] = gradient.numpy() if is_trained(model, weight) else before[number] - weight.numpy()
+        moved = before[number] - weight.numpy()
+        # An embedding's gradient names the rows it has.
+        trained = is_trained(model, weight)
+        results[f"{case['name']}/{number}"] = backend.tf.convert_to_tensor(gradient).numpy() if trained else moved
     return {name: value.astype(np.float32) for name, value in results.items()}
 
 

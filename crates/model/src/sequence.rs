@@ -40,6 +40,9 @@ pub(crate) fn shape(layer: &Layer, input: &[usize]) -> Result<Vec<usize>, String
     if tanh != Activation::Tanh || sigmoid != Activation::Sigmoid {
         return Err("it is computed with activation: tanh and recurrent_activation: sigmoid alone; leave both out".into());
     }
+    if merge.is_some() && layer.go_backwards() {
+        return Err("one of its directions goes backwards anyway; leave go_backwards out".into());
+    }
     let units = layer.units();
     let features = match merge {
         Some(MergeMode::Concat) => units.checked_mul(2).ok_or("it has too many units")?,
@@ -259,6 +262,8 @@ mod tests {
         assert!(problem.contains("[steps, features]"), "{problem}");
         let problem = refused(&[7, 2], "[{GRU: {units: 3, activation: relu}}]");
         assert!(problem.contains("tanh"), "{problem}");
+        let problem = refused(&[7, 2], "[{Bidirectional: {layer: {LSTM: {units: 3, go_backwards: true}}}}]");
+        assert!(problem.contains("leave go_backwards out"), "{problem}");
         let gru = layers("[{GRU: {units: 3, return_sequences: true}}]");
         let Layer::Gru(gru) = gru[0].clone() else { panic!("a GRU") };
         let both = Bidirectional { layer: Recurrent::Gru(gru), merge_mode: MergeMode::Sum };

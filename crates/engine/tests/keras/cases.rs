@@ -38,6 +38,7 @@ pub(crate) struct NetworkCase {
 pub(crate) enum Form {
     Bytes,
     Floats,
+    Ids,
 }
 
 /// An optimizer fed the same gradients for ten steps.

@@ -21,6 +21,12 @@ pub(crate) fn pixels(tensor: u32, count: usize) -> Vec<u8> {
     (0..count).map(|element| (mix(tensor, element) >> 24) as u8).collect()
 }
 
+/// Ids below `words`, a quarter of them 0.
+pub(crate) fn ids(tensor: u32, count: usize, words: usize) -> Vec<u16> {
+    let id = |bits: u32| if bits & 3 == 0 { 0 } else { (bits >> 16) % words as u32 };
+    (0..count).map(|element| id(mix(tensor, element)) as u16).collect()
+}
+
 pub(crate) fn labels(count: usize, classes: usize) -> Vec<u32> {
     (0..count).map(|sample| ((7 * sample + 3) % classes) as u32).collect()
 }

@@ -45,9 +45,11 @@ fn check_network(case: &NetworkCase, capacity: usize, recording: &Recording) {
     let count = case.batch * case.shape.iter().product::<usize>();
     let bytes = formula::pixels(SAMPLES + case.salt, count);
     let floats = formula::floats(SAMPLES + case.salt, count);
+    let ids = formula::ids(SAMPLES + case.salt, count, graph.vocabulary().unwrap_or(1));
     let input = match case.input {
         Form::Bytes => Input::Bytes { x: &bytes, scale: 1.0 / 255.0 },
         Form::Floats => Input::Floats(&floats),
+        Form::Ids => Input::Ids(&ids),
     };
     let labels = formula::labels(case.batch, graph.output_shape()[0].max(2));
     let outcome = session.gradient(input, &labels, Noise::default(), 1.0);

@@ -49,12 +49,13 @@ pub(crate) fn sequences(seed: u64) -> Graph {
     for number in 0..count {
         let last = number + 1 == count;
         let every = !last || draw(3) == 0;
-        let flags = [every, draw(4) == 0, draw(4) > 0, draw(3) > 0];
+        let in_both = draw(2) == 0;
+        let flags = [every, draw(4) == 0 && !in_both, draw(4) > 0, draw(3) > 0];
         let units = [1 + draw(5), 33 + draw(8)][usize::from(draw(8) == 0)];
         let layer = reader(units, draw(3) == 0, flags);
         let merge = [MergeMode::Concat, MergeMode::Sum, MergeMode::Ave, MergeMode::Mul][draw(4)];
-        layers.push(match (draw(2), layer) {
-            (0, layer) => Layer::Bidirectional(Bidirectional { layer, merge_mode: merge }),
+        layers.push(match (in_both, layer) {
+            (true, layer) => Layer::Bidirectional(Bidirectional { layer, merge_mode: merge }),
             (_, Recurrent::Gru(gru)) => Layer::Gru(gru),
             (_, Recurrent::Lstm(lstm)) => Layer::Lstm(lstm),
         });
