@@ -25,6 +25,8 @@ pub struct Facts {
     pub labels: Vec<String>,
     /// Bytes of one value in memory: 1, 2 or 4.
     pub width: usize,
+    /// Where samples are ids of words: these are below.
+    pub vocabulary: Option<usize>,
     /// Which of the samples to train on each worker sees.
     pub assign: Assign,
     /// Bytes of memory that preparing takes beside the samples, at about the most.
@@ -98,6 +100,8 @@ pub(crate) struct Whole {
     pub(crate) labels: Vec<String>,
     /// Bytes of one value.
     pub(crate) width: usize,
+    /// Where samples are ids of words: these are below.
+    pub(crate) vocabulary: Option<usize>,
     /// Bytes that loading takes beside the samples.
     pub(crate) working: u64,
 }

@@ -72,6 +72,7 @@ impl Folder {
             classes: classes_of(&train).max(classes_of(&test)),
             labels: Vec::new(),
             width: 1,
+            vocabulary: None,
             working: 0,
         })
     }

@@ -80,6 +80,7 @@ impl KnownTexts {
             classes: self.labels.len(),
             labels: self.labels.map(str::to_owned).to_vec(),
             width: encoding.kind().width(),
+            vocabulary: Some(encoding.words()),
             working: self.working,
         }
     }

@@ -81,6 +81,7 @@ impl Pictures {
             labels: classes.names.clone(),
             shape: self.pixels()?.shape().to_vec(),
             width: 1,
+            vocabulary: None,
             working: WORKING + 100 * self.tree.entries.len() as u64,
         })
     }

@@ -180,6 +180,15 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The largest id, where values are ids and there are any.
+    pub fn largest_id(self) -> Option<u32> {
+        match self {
+            View::U16(v) => v.iter().copied().max().map(u32::from),
+            View::U32(v) => v.iter().copied().max(),
+            View::U8(_) | View::F32(_) => None,
+        }
+    }
+
     /// Calls `each` with the values as little-endian bytes, piece by piece.
     pub(crate) fn bytes<E>(self, mut each: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         match self {

@@ -77,6 +77,7 @@ pub fn facts(data: &Data) -> Result<Facts> {
         classes: labels.len(),
         labels,
         width: whole.width,
+        vocabulary: whole.vocabulary,
         assign: data.assign,
         working: whole.working,
     })
@@ -220,6 +221,7 @@ fn known_facts(known: &Known) -> Whole {
         classes: known.labels.len(),
         labels: known.labels.map(str::to_owned).to_vec(),
         width: 1,
+        vocabulary: None,
         working: 0,
     }
 }

@@ -92,16 +92,18 @@ impl Tables {
         let [train, validation, test] = tables;
         let count = |table: &Option<Table>| table.as_ref().map_or(0, |table| table.rows.len());
         let columns = train.as_ref().map(|table| table.columns);
-        let (shape, width) = match columns {
-            Some(Columns { text: None, all, .. }) => (vec![all - 1], 4),
-            _ => (vec![self.encoding.length()], self.encoding.kind().width()),
+        let encoding = &self.encoding;
+        let (shape, width, vocabulary) = match columns {
+            Some(Columns { text: None, all, .. }) => (vec![all - 1], 4, None),
+            _ => (vec![encoding.length()], encoding.kind().width(), Some(encoding.words())),
         };
         // A field is text until it is a number: so many bytes beside its letters.
         let fields =
             |table: &Option<Table>| count(table) * columns.map_or(0, |columns| columns.all);
         let working = 48 * (fields(&train) + fields(&validation) + fields(&test)) as u64;
         let (train, validation, test) = (count(&train), count(&validation), count(&test));
-        Ok(Whole { train, validation, test, shape, classes: labels.len(), labels, width, working })
+        let classes = labels.len();
+        Ok(Whole { train, validation, test, shape, classes, labels, width, vocabulary, working })
     }
 
     /// Reads everything.

@@ -65,6 +65,7 @@ impl Texts {
             labels: classes.names.clone(),
             shape: vec![self.encoding.length],
             width: self.encoding.kind().width(),
+            vocabulary: Some(self.encoding.words()),
             working: self.working(),
         }
     }
@@ -131,6 +132,11 @@ impl Encoding {
     /// What ids are in memory.
     pub(crate) fn kind(&self) -> ValueKind {
         ValueKind::of_ids(self.size)
+    }
+
+    /// Ids are below this.
+    pub(crate) fn words(&self) -> usize {
+        self.size as usize
     }
 
     /// How many ids a sample has.

@@ -40,6 +40,7 @@ pub(crate) fn facts(archive: &mut Archive<BufReader<File>>, path: &Path) -> Resu
         classes: 1,
         labels: Vec::new(),
         width,
+        vocabulary: None,
         working: 0,
     })
 }

@@ -46,6 +46,7 @@ pub(crate) fn facts(path: &Path) -> Result<Whole> {
         classes: classes_of(&labels).max(classes_of(&test_labels)),
         labels: Vec::new(),
         width: if kind == Kind::U8 { 1 } else { 4 },
+        vocabulary: None,
         working: 0,
     })
 }

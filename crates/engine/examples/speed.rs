@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-use engine::{Cpu, Input, Isa, Noise, Optimizer, Program, Session};
+use engine::{Cpu, Input, Isa, Noise, Optimizer, Program, Session, Trained};
 use model::Network;
 use random::{Key, Purpose};
 use spec::Builtin;
@@ -53,13 +53,8 @@ fn main() {
 
 /// S0's network on made-up texts.
 fn measure_texts((batch, steps): (usize, u64), cpu: &Cpu) {
-    let text = r#"[{"Embedding": {"input_dim": 10000, "output_dim": 100}},
-        {"Bidirectional": {"layer": {"GRU": {"units": 128, "return_sequences": true}}}},
-        {"Bidirectional": {"layer": {"GRU": {"units": 128}}}},
-        {"Dense": {"units": 2, "activation": "softmax"}}]"#;
-    let layers = serde_json::from_str(text).expect("layers");
-    let graph = model::Graph::sequential(&[500], layers).expect("S0's network");
-    let network = model::Network::around(graph);
+    let builtin = spec::Model::Builtin(Builtin::ImdbBigru { vocabulary_size: 10_000 });
+    let network = model::network(&builtin, &[500], 2).expect("a built-in network");
     let key = Key::new(0, Purpose::Synthetic);
     let x: Vec<u16> = (0..batch as u64 * 500).map(|i| key.below(i, 10_000) as u16).collect();
     let y: Vec<u32> = (0..batch as u64).map(|i| key.below(i, 2) as u32).collect();
@@ -84,7 +79,7 @@ fn measure(name: &str, network: &Network, (input, y, steps): (Input<'_>, &[u32],
     let megabytes = program.memory().total() as f64 / 1e6;
     let mut session = Session::new(program, cpu.clone());
     session.weights_mut().copy_from_slice(&graph.initialize(0));
-    let mut optimizer = Optimizer::new(network.optimizer, graph.parameter_count());
+    let mut optimizer = Optimizer::new(network.optimizer, Trained::of(graph));
     let busy = processor_seconds();
     let mut times: Vec<f64> = (0..steps)
         .map(|step| {

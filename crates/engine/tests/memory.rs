@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use engine::{Clip, Cpu, Input, Isa, Noise, Optimizer, Program, Session, Trained};
 use spec::Reduction;
-use support::{labels, loss, networks};
+use support::{labels, loss, networks, texts};
 
 struct Counting;
 
@@ -39,7 +39,8 @@ static ALLOCATOR: Counting = Counting;
 fn main() {
     let branched = (0..8).map(|seed| (networks::branched(seed), 5));
     let known = [(networks::mnist_mlp(), 20), (networks::mnist_cnn(), 12)];
-    for (graph, batch) in known.into_iter().chain(branched) {
+    let sequences = (0..20).map(|seed| (texts::sequences(seed), [5, 26, 49][seed as usize % 3]));
+    for (graph, batch) in known.into_iter().chain(branched).chain(sequences) {
         let sample: usize = graph.input_shape().iter().product();
         for threads in [1, 2] {
             let cpu = Cpu::new(threads, Isa::detect());
@@ -64,13 +65,18 @@ fn main() {
             assert_eq!(BYTES.load(SeqCst) - before, smaller, "a session for answers");
             assert!(smaller < planned);
 
-            let x = vec![7u8; batch * sample];
+            // Ids are taken as they are, and every network knows a second word.
+            let (byte, scale) = match graph.vocabulary() {
+                Some(_) => (1, 1.0),
+                None => (7, 1.0 / 255.0),
+            };
+            let x = vec![byte; batch * sample];
             let y = labels(0, batch, graph.output_shape()[0]);
             let calls = CALLS.load(SeqCst);
             for step in 0..3 {
                 // The last batch of an epoch is smaller.
                 let n = if step == 2 { batch - 3 } else { batch };
-                let input = Input::Bytes { x: &x[..n * sample], scale: 1.0 / 255.0 };
+                let input = Input::Bytes { x: &x[..n * sample], scale };
                 let noise = Noise { step, ..Noise::default() };
                 session.gradient(input, &y[..n], noise, 1.0);
                 session.update(&mut optimizer, 0.001, Some(Clip::Norm(1.0)));

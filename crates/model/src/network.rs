@@ -1,8 +1,9 @@
 //! Networks with what they are trained by: the built-in ones, and those a run file writes out.
 
 use spec::{
-    Activation, Adam, Builtin, Conv2D, Dense, Dropout, Flatten, Initializer, Layer, Loss, LossName,
-    Optimizer, Padding, Pair, Pooling2D, Reduction,
+    Activation, Adam, Bidirectional, Builtin, Conv2D, Dense, Dropout, Embedding, Flatten, Gru,
+    Initializer, Layer, Loss, LossName, MergeMode, Optimizer, Padding, Pair, Pooling2D, Recurrent,
+    Reduction, Rmsprop,
 };
 
 use crate::xception::small_xception;
@@ -47,13 +48,19 @@ pub fn network(model: &spec::Model, input: &[usize], classes: usize) -> Result<N
         }
     };
     check(&graph, input, classes)?;
-    Ok(Network { name: name.into(), ..Network::around(graph) })
+    let around = Network::around(graph);
+    let optimizer = match model {
+        spec::Model::Builtin(Builtin::ImdbBigru { .. }) => Optimizer::Rmsprop(Rmsprop::default()),
+        _ => around.optimizer,
+    };
+    Ok(Network { name: name.into(), optimizer, ..around })
 }
 
 fn build(builtin: &Builtin, input: &[usize], classes: usize) -> Result<Graph, Error> {
     let layers = match *builtin {
         Builtin::MnistMlp { hidden_units } => mnist_mlp(hidden_units, input, classes),
         Builtin::MnistCnn { dropout } => mnist_cnn(dropout, classes),
+        Builtin::ImdbBigru { vocabulary_size } => imdb_bigru(vocabulary_size, classes),
         Builtin::SmallXception { dropout, image_size } => {
             check_image_size(image_size, input)?;
             return Ok(small_xception(input, classes, dropout)?);
@@ -111,6 +118,26 @@ fn mnist_cnn(dropout: [f32; 2], classes: usize) -> Vec<Layer> {
         late,
         Layer::Dense(dense(classes, Activation::Softmax)),
     ]
+}
+
+/// The network of S0: words as rows of 100 numbers, and two layers of gated recurrent units that read
+/// them from both ends. One number tells two classes apart.
+fn imdb_bigru(words: usize, classes: usize) -> Vec<Layer> {
+    let both = |return_sequences| {
+        let layer = Recurrent::Gru(Gru { return_sequences, ..Gru::new(128) });
+        Layer::Bidirectional(Bidirectional { layer, merge_mode: MergeMode::Concat })
+    };
+    let last = match classes {
+        0..=2 => dense(1, Activation::Sigmoid),
+        _ => dense(classes, Activation::Softmax),
+    };
+    let embedding = Embedding {
+        input_dim: words,
+        output_dim: 100,
+        embeddings_initializer: Initializer::Uniform,
+        mask_zero: false,
+    };
+    vec![Layer::Embedding(embedding), both(true), both(false), Layer::Dense(last)]
 }
 
 pub(crate) fn dense(units: usize, activation: Activation) -> Dense {
@@ -243,6 +270,24 @@ mod tests {
             .collect();
         assert_eq!(rates, [0.25, 0.5]);
         assert!(matches!(network.optimizer, Optimizer::Adam(adam) if adam.learning_rate == 0.001));
+    }
+
+    #[test]
+    fn imdb_bigru_is_the_network_of_s0() {
+        let model = spec::Model::Builtin(Builtin::ImdbBigru { vocabulary_size: 10_000 });
+        let found = network(&model, &[500], 2).unwrap();
+        assert_eq!(found.graph.parameter_count(), 1_473_345);
+        assert_eq!(
+            names(&found),
+            ["input", "embedding", "bidirectional", "bidirectional_1", "dense"]
+        );
+        let shapes: Vec<&[usize]> = (0..5).map(|node| found.graph.shape(node)).collect();
+        let expected: [&[usize]; 5] = [&[500], &[500, 100], &[500, 256], &[256], &[1]];
+        assert_eq!(shapes, expected);
+        assert_eq!(found.optimizer, Optimizer::Rmsprop(Rmsprop::default()));
+        assert_eq!(found.loss.name, LossName::BinaryCrossentropy);
+        assert_eq!(found.graph.vocabulary(), Some(10_000));
+        assert_eq!(network(&model, &[500], 4).unwrap().graph.output_shape(), [4]);
     }
 
     #[test]

@@ -262,7 +262,8 @@ mod tests {
         assert!(problem.contains("[steps, features]"), "{problem}");
         let problem = refused(&[7, 2], "[{GRU: {units: 3, activation: relu}}]");
         assert!(problem.contains("tanh"), "{problem}");
-        let problem = refused(&[7, 2], "[{Bidirectional: {layer: {LSTM: {units: 3, go_backwards: true}}}}]");
+        let problem =
+            refused(&[7, 2], "[{Bidirectional: {layer: {LSTM: {units: 3, go_backwards: true}}}}]");
         assert!(problem.contains("leave go_backwards out"), "{problem}");
         let gru = layers("[{GRU: {units: 3, return_sequences: true}}]");
         let Layer::Gru(gru) = gru[0].clone() else { panic!("a GRU") };

@@ -22,7 +22,7 @@ pub enum Model {
 /// The networks that Trainyard knows by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-#[schemars(extend("x-later" = ["imdb-bigru", "facenet"]))]
+#[schemars(extend("x-later" = ["facenet"]))]
 pub enum Builtin {
     /// One hidden layer.
     MnistMlp {
@@ -48,6 +48,13 @@ pub enum Builtin {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         image_size: Option<Pair>,
     },
+    /// Words become numbers, which two layers of gated recurrent units read from both ends.
+    ImdbBigru {
+        /// How many words it knows; as many as the data has, or more.
+        #[serde(default = "ten_thousand")]
+        #[schemars(range(min = 1, max = 16_777_216))]
+        vocabulary_size: usize,
+    },
 }
 
 impl Builtin {
@@ -57,6 +64,7 @@ impl Builtin {
             Builtin::MnistMlp { .. } => "mnist-mlp",
             Builtin::MnistCnn { .. } => "mnist-cnn",
             Builtin::SmallXception { .. } => "small-xception",
+            Builtin::ImdbBigru { .. } => "imdb-bigru",
         }
     }
 }
@@ -107,6 +115,10 @@ fn hundred() -> usize {
 
 fn half() -> f32 {
     0.5
+}
+
+fn ten_thousand() -> usize {
+    10_000
 }
 
 fn quarter_and_half() -> [f32; 2] {

@@ -132,6 +132,24 @@ pub enum MergeMode {
     Mul,
 }
 
+impl Gru {
+    /// So many units, and Keras' defaults.
+    pub fn new(units: usize) -> Self {
+        Gru {
+            units,
+            activation: tanh(),
+            recurrent_activation: sigmoid(),
+            use_bias: yes(),
+            kernel_initializer: Initializer::default(),
+            recurrent_initializer: orthogonal(),
+            bias_initializer: zeros(),
+            return_sequences: false,
+            go_backwards: false,
+            reset_after: yes(),
+        }
+    }
+}
+
 impl Recurrent {
     /// How many numbers it remembers.
     pub fn units(&self) -> usize {

@@ -52,7 +52,7 @@ pub use files::RunFolder;
 pub use fit::{Ending, RankPlaces, Saving, fit, fit_alone};
 pub use join::Join;
 pub use jury::Jury;
-pub use measure::{input, measure};
+pub use measure::{check_ids, check_vocabulary, input, measure};
 pub use memory::{evaluate_bytes, prepare_bytes, server_bytes, worker_bytes};
 pub use orders::{Orders, Performed, Surroundings};
 pub use process::{Station, serve};

@@ -76,28 +76,42 @@ fn judge(verdict: &Verdict, labels: &[u32]) -> Outcome {
     outcome
 }
 
-/// Samples as the engine takes them: bytes are scaled, floats are taken as they are.
+/// Samples as the engine takes them: bytes are scaled, floats and ids are taken as they are.
 pub fn input(x: View<'_>, scale: f32) -> Input<'_> {
     match x {
         View::U8(x) => Input::Bytes { x, scale },
         View::F32(x) => Input::Floats(x),
-        View::U16(_) | View::U32(_) => unreachable!("ids of words are refused before"),
+        View::U16(x) => Input::Ids(x),
+        View::U32(x) => Input::WideIds(x),
     }
 }
 
-/// No layer takes ids of words yet.
-pub(crate) fn refuse_ids(are_ids: bool) -> Result<(), Error> {
-    match are_ids {
-        false => Ok(()),
-        true => Err(Error::Orders(
-            "samples are texts, and no network of this version takes ids of words".into(),
-        )),
-    }
+/// Whether a network takes samples whose ids are below `words`, or that are no ids if there is none.
+pub fn check_vocabulary(graph: &Graph, words: Option<usize>) -> Result<(), Error> {
+    graph.misfit(words).map_or(Ok(()), |problem| Err(Error::Orders(problem)))
+}
+
+/// Whether the ids of samples, where a network takes ids, are all words that it knows.
+pub fn check_ids(graph: &Graph, x: View<'_>) -> Result<(), Error> {
+    let Some(words) = graph.vocabulary() else { return Ok(()) };
+    let is_word = |id: f32| id >= 0.0 && id < words as f32 && id.trunc() == id;
+    let wrong = match x {
+        View::U8(x) => x.iter().map(|&id| f32::from(id)).find(|&id| !is_word(id)),
+        View::F32(x) => x.iter().copied().find(|&id| !is_word(id)),
+        ids => ids.largest_id().filter(|&id| id as usize >= words).map(|id| id as f32),
+    };
+    wrong.map_or(Ok(()), |id| {
+        Err(Error::Orders(format!(
+            "samples hold {id}, and the network takes ids of words below {words}; encode them as it was trained"
+        )))
+    })
 }
 
 /// Whether a network takes these samples and knows their classes.
 pub(crate) fn check_fit(graph: &Graph, samples: &Samples) -> Result<(), Error> {
-    refuse_ids(samples.x.kind().is_ids())?;
+    let ids = samples.x.kind().is_ids();
+    let words = ids.then(|| samples.x.view().largest_id().map_or(0, |id| id as usize + 1));
+    check_vocabulary(graph, words)?;
     let usual = LossName::usual(graph.output_shape().iter().product());
     check_shape(graph, &samples.shape, (samples.classes, usual))
 }

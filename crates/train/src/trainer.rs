@@ -13,7 +13,7 @@ use spec::{Combine, Strategy};
 
 use crate::checkpoint::{Position, Snapshot};
 use crate::event::Metrics;
-use crate::measure::{check_shape, input, refuse_ids};
+use crate::measure::{check_ids, check_shape, check_vocabulary, input};
 use crate::schedule::rate;
 use crate::servers::State;
 use crate::settings::turns;
@@ -108,7 +108,12 @@ impl Trainer {
         let Network { name: network, graph, .. } = network;
         let scale = if graph.takes_bytes() { 1.0 } else { scale };
         check_shape(&graph, &shape, (classes, settings.loss.name))?;
-        refuse_ids(matches!(origin.form, Form::Text(_)))?;
+        let words = match &origin.form {
+            Form::Text(text) => Some(text.size as usize),
+            _ => None,
+        };
+        check_vocabulary(&graph, words)?;
+        validation.iter().try_for_each(|samples| check_ids(&graph, samples.x.view()))?;
         let program = Program::training(&graph, settings.loss, settings.batch)?;
         let mut session = Session::new(program, cpu);
         let weights = weights.unwrap_or_else(|| graph.initialize(settings.seed));
@@ -154,6 +159,7 @@ impl Trainer {
                 Some(hosted) => hosted.samples,
                 None => load(rank)?,
             };
+            check_ids(&self.graph, samples.x.view())?;
             let memory = group.slot(rank);
             self.hosted.insert(rank, Hosted { samples, batches: None, memory });
         }

@@ -83,7 +83,9 @@ fn ask(published: &Published, args: &Args, env: &Env) -> Result<Verdict, Failure
     let mut jury = Jury::new(published, BATCH, Cpu::new(env.threads, env.isa()))?;
     let mut all = Verdict::default();
     for path in &args.inputs {
-        let inputs = data::inputs(path, published.first().graph.input_shape()).or_usage()?;
+        let graph = &published.first().graph;
+        let inputs = data::inputs(path, graph.input_shape()).or_usage()?;
+        train::check_ids(graph, inputs.x.view()).or_usage()?;
         for start in (0..inputs.len()).step_by(BATCH) {
             let range = start..inputs.len().min(start + BATCH);
             let Verdict { classes, probabilities, votes } =

@@ -18,7 +18,9 @@ use crate::orders::Orders;
 use crate::schedule::rate;
 use crate::servers::{self, Rules};
 use crate::settings::turns;
-use crate::{Checkpoints, Error, Material, Origin, Saver, Settings, Shares, Station, Trainer};
+use crate::{
+    Checkpoints, Error, Material, Origin, Saver, Settings, Shares, Station, Trainer, check_ids,
+};
 
 /// A process that trains.
 pub(crate) struct Worker {
@@ -69,7 +71,9 @@ impl Worker {
             trainer.position.turns = vec![0; train.workers];
             if let Some(file) = test_file.filter(|_| servers.accuracy_every > 0) {
                 files.bring(&file)?;
-                trainer.test = Some(Arc::new(manifest.split(Split::Test)?));
+                let test = manifest.split(Split::Test)?;
+                check_ids(&trainer.graph, test.x.view())?;
+                trainer.test = Some(Arc::new(test));
             }
         }
         let (kept, folder) = (files.clone(), run.model(&orders.task.id));
