@@ -7,7 +7,7 @@ use engine::{Cpu, Input, Isa, Noise};
 use model::Kind;
 use spec::Reduction;
 use support::reference::{Batch, gradient};
-use support::{any_loss, labels, networks, session_by, texts, weights};
+use support::{any_loss, labels, networks, session_by, texts, uniform, weights};
 
 const NOISE: Noise = Noise { seed: 3, rank: 1, step: 4 };
 

@@ -138,7 +138,7 @@ impl Graph {
         let passed_on = || found.inputs.first().is_some_and(|&input| self.is_masked(input));
         match &found.layer {
             Layer::Embedding(embedding) => embedding.mask_zero,
-            Layer::Dropout(_) | Layer::Activation(_) => passed_on(),
+            Layer::Dropout(_) | Layer::Activation(_) | Layer::Dense(_) => passed_on(),
             layer => match recurrent(layer) {
                 Some((layer, _)) => layer.return_sequences() && passed_on(),
                 None => false,
@@ -160,7 +160,9 @@ impl Graph {
         if inputs.contains(&0) && others.into_iter().any(|node| embeds(node) != is_embedding) {
             return Err("the input is either ids for Embedding or numbers for other layers".into());
         }
-        let joins = matches!(layer, Layer::Add(_) | Layer::Concatenate(_));
+        // Keras puts masks together where branches meet, and leaves steps out of a batch's mean.
+        let joins =
+            matches!(layer, Layer::Add(_) | Layer::Concatenate(_) | Layer::BatchNormalization(_));
         if joins && inputs.iter().any(|&input| self.is_masked(input)) {
             return Err("it reads a sequence with mask_zero, which does not pass through it".into());
         }

@@ -65,7 +65,8 @@ kernel! {
 kernel! {
     /// The gates from their sums, and the state after. Units that reset before the product have had
     /// their gates already.
-    fn gru<'a>(block: Block<'a>, resets_after: bool, gates: &'a mut [f32], before: &'a [f32], after: &'a mut [f32]) {
+    fn gru<'a>(block: Block<'a>, resets_after: bool, gates: &'a mut [f32], states: (&'a [f32], &'a mut [f32])) {
+        let (before, after) = states;
         for row in 0..block.rows(before) {
             let [new, update, reset, product] = block.gates(gates, row);
             let (before, after) = (&before[block.range(row)], &mut after[block.range(row)]);
@@ -127,8 +128,10 @@ kernel! {
 }
 
 kernel! {
-    /// The same where it acts before; `through` is the gradient of the state that was reset.
-    fn gru_reset_before_backward<'a>(block: Block<'a>, gates: &'a mut [f32], through: &'a [f32], before: &'a [f32], d: &'a mut [f32]) {
+    /// The same where it acts before; `known` is the gradient of the state that was reset,
+    /// and the state before.
+    fn gru_reset_before_backward<'a>(block: Block<'a>, gates: &'a mut [f32], known: [&'a [f32]; 2], d: &'a mut [f32]) {
+        let [through, before] = known;
         for row in 0..block.rows(before) {
             let [_, _, reset, _] = block.gates(gates, row);
             let (through, before) = (&through[block.range(row)], &before[block.range(row)]);

@@ -216,11 +216,8 @@ impl Operation {
 
     /// Whether it has weights.
     pub(crate) fn has_weights(op: &Op) -> bool {
-        match op {
-            Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_) | Op::Normalize(_) => true,
-            Op::Embed(_) | Op::Recurrent(_) => true,
-            _ => false,
-        }
+        let reads = matches!(op, Op::Embed(_) | Op::Recurrent(_));
+        reads || matches!(op, Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_) | Op::Normalize(_))
     }
 
     /// Floats for a sample that it keeps for itself.

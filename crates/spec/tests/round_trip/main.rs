@@ -99,6 +99,8 @@ fn model() -> impl Strategy<Value = Model> {
         (1usize..10_000)
             .prop_map(|hidden_units| Model::Builtin(Builtin::MnistMlp { hidden_units })),
         [share(), share()].prop_map(|dropout| Model::Builtin(Builtin::MnistCnn { dropout })),
+        (1usize..100_000)
+            .prop_map(|vocabulary_size| Model::Builtin(Builtin::ImdbBigru { vocabulary_size })),
         vec(layer(), 1..6).prop_map(Model::Layers),
         "[ -~]{0,20}".prop_map(|stem| Model::File(format!("{stem}.safetensors"))),
     ]

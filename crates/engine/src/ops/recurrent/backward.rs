@@ -236,7 +236,7 @@ impl Recurrent {
             let into = Into { c: &mut *work.reset, c_row: units, rows, columns: units };
             strips::product(isa, self.seen(gates, 0, units), of_new, into, Start::Zero);
             let before = before.unwrap_or(&*work.zeros);
-            gates::gru_reset_before_backward(isa, block, gates, work.reset, before, work.d);
+            gates::gru_reset_before_backward(isa, block, gates, [work.reset, before], work.d);
         } else if self.cell == Cell::GruAfter {
             gates::gru_reset_after_backward(isa, block, gates, rows);
         }

@@ -113,8 +113,8 @@ impl Recurrent {
             self.sums(read, (x, before), (gates, reset), rows);
             let block = self.block(read.ids, part, step);
             match self.cell {
-                Cell::GruAfter => gates::gru(read.isa, block, true, gates, before, after),
-                Cell::GruBefore => gates::gru(read.isa, block, false, gates, before, after),
+                Cell::GruAfter => gates::gru(read.isa, block, true, gates, (before, after)),
+                Cell::GruBefore => gates::gru(read.isa, block, false, gates, (before, after)),
                 Cell::Lstm => {
                     let (last, cell) = around(cells, (last, step), rows * units);
                     let before = [before, last.unwrap_or(&*zeros)];
