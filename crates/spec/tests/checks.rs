@@ -33,10 +33,12 @@ model:
             "a.yaml:9:24: model.layers.4.Dropout.rate: expected less than 1, found `1`",
             "a.yaml:10:29: model.layers.5.Conv2D.kernel_size: expected a list of 2, found 3",
             "a.yaml:10:62: model.layers.5.Conv2D.padding: unknown value `sane`; did you mean `same`?",
-            "a.yaml:11:7: model.layers.6: expected one of `Input`, `Dense`, `Conv2D`, `DepthwiseConv2D`, \
-             `SeparableConv2D`, `MaxPooling2D`, `AveragePooling2D`, `GlobalMaxPooling2D`, \
-             `GlobalAveragePooling2D`, `Dropout`, `Flatten`, `Reshape`, `Activation`, `Add`, \
-             `Concatenate`, `Embedding`, `GRU`, `LSTM`, `Bidirectional`, found nothing",
+            "a.yaml:11:7: model.layers.6: expected one of `Input`, `Dense`, `Conv2D`, \
+             `DepthwiseConv2D`, `SeparableConv2D`, `MaxPooling2D`, `AveragePooling2D`, \
+             `GlobalMaxPooling2D`, `GlobalAveragePooling2D`, `BatchNormalization`, `Dropout`, \
+             `Rescaling`, `RandomFlip`, `RandomRotation`, `ZeroPadding2D`, `Flatten`, `Reshape`, \
+             `Activation`, `Add`, `Concatenate`, `Embedding`, `GRU`, `LSTM`, `Bidirectional`, \
+             found nothing",
         ]
     );
 }
@@ -62,7 +64,7 @@ fn networks_know_their_own_arguments() {
         "mnist.yaml:3:8: model: unknown value `resnet`
   3 | model: resnet
     |        ^^^^^^
-  hint: known here: `mnist-mlp`, `mnist-cnn`, or a path such as `model.safetensors`"
+  hint: known here: `mnist-mlp`, `mnist-cnn`, `imdb-bigru`, or a path such as `model.safetensors`"
     );
     assert!(model("nets/a.onnx").contains("a model file ends in `.safetensors`"));
 }
