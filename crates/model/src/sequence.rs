@@ -133,17 +133,19 @@ impl Graph {
     }
 
     /// Whether a node's output is a sequence whose steps with the id 0 recurrent layers pass by.
-    pub fn is_masked(&self, node: usize) -> bool {
-        let Some(found) = self.nodes().get(node) else { return false };
-        let passed_on = || found.inputs.first().is_some_and(|&input| self.is_masked(input));
-        match &found.layer {
-            Layer::Embedding(embedding) => embedding.mask_zero,
-            Layer::Dropout(_) | Layer::Activation(_) | Layer::Dense(_) => passed_on(),
-            layer => match recurrent(layer) {
-                Some((layer, _)) => layer.return_sequences() && passed_on(),
-                None => false,
-            },
+    pub fn is_masked(&self, mut node: usize) -> bool {
+        while let Some(found) = self.nodes().get(node) {
+            let passes = match &found.layer {
+                Layer::Embedding(embedding) => return embedding.mask_zero,
+                Layer::Dropout(_) | Layer::Activation(_) | Layer::Dense(_) => true,
+                layer => recurrent(layer).is_some_and(|(layer, _)| layer.return_sequences()),
+            };
+            match found.inputs.first() {
+                Some(&input) if passes => node = input,
+                _ => return false,
+            }
         }
+        false
     }
 
     /// What is wrong with a new layer that reads `inputs` where ids or masks go.

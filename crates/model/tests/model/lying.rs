@@ -50,7 +50,10 @@ fn lying_layers_are_refused() {
         ("[4]", "r", "{\"Dropout\":{\"rate\":1.0}}".into(), "[0]", "from 0 to below 1"),
         ("[4]", "r", "{\"Dropout\":{\"rate\":-0.1}}".into(), "[0]", "from 0 to below 1"),
         ("[4]", "d", "{\"Dense\":{\"units\":2,\"kernel_initializer\":{\"truncated_normal\":{\"stddev\":-0.5}}}}".into(), "[0]", "stddev"),
-        ("[4]", "g", "{\"GRU\":{\"units\":2}}".into(), "[0]", "unknown variant `GRU`"),
+        ("[4]", "g", "{\"GRU\":{\"units\":2}}".into(), "[0]", "[steps, features]"),
+        ("[4,2]", "g", format!("{{\"GRU\":{{\"units\":{huge}}}}}"), "[0]", "too large"),
+        ("[4]", "e", format!("{{\"Embedding\":{{\"input_dim\":{huge},\"output_dim\":2}}}}"), "[0]", "above 16777216"),
+        ("[4]", "n", "{\"LayerNormalization\":{}}".into(), "[0]", "unknown variant `LayerNormalization`"),
     ] {
         let nodes = format!("[{},{}]", input(shape), node(name, &layer, inputs));
         let error = graph(&nodes).unwrap_err();
