@@ -7,8 +7,8 @@ usage() {
 usage: testbed/keras/setup.sh [--rivals]
 
 Makes (or brings up to date) a Python virtual environment with the pinned packages of
-requirements.txt and prints the path of its Python on standard output. Does nothing when the
-environment is already as the pins say.
+requirements.txt and requirements-keras2.txt and prints the path of its Python on standard output.
+Does nothing when the environment is already as the pins say.
 
   --rivals   also install requirements-rivals.txt (PyTorch, JAX: several GB), for benches/
 
@@ -39,12 +39,20 @@ hash_of() { sha256sum <"$here/$1" | cut -d' ' -f1; }
 # Whether the stamp says that this very requirements file was installed.
 stamped() { [ "$(cat "$venv/$1.stamp" 2>/dev/null)" = "$(hash_of "$2")" ]; }
 
+# tf-keras asks for the package `tensorflow`, whose place tensorflow-cpu takes.
+fit_together() {
+    local problems
+    problems=$("$venv/bin/python" -m pip check | grep -v -e '^No broken' -e '^tf-keras .* requires tensorflow,') || return 0
+    echo "$problems" >&2
+    return 1
+}
+
 install() {
     stamped "$1" "$2" && return
     say "installing $2 into $venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$here/$2" ||
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check ${3:-} -r "$here/$2" ||
         fail "pip could not install $2; the lines above say why. Run this script again to retry"
-    "$venv/bin/python" -m pip check >&2 || fail "the packages of $2 do not fit together"
+    fit_together || fail "the packages of $2 do not fit together"
     hash_of "$2" >"$venv/$1.stamp"
 }
 
@@ -62,4 +70,5 @@ if ! stamped keras requirements.txt || ! "$venv/bin/python" -c ''; then
 fi
 install keras requirements.txt
 [ "$rivals" = no ] || install rivals requirements-rivals.txt
+install keras2 requirements-keras2.txt --no-deps
 echo "$venv/bin/python"

@@ -8,6 +8,7 @@ import tempfile
 
 import backend
 import files
+import models
 import recordings
 from check import run
 
@@ -21,7 +22,7 @@ def main() -> None:
     real = backend.load()
     with tempfile.TemporaryDirectory() as folder:
         ours = files.Binary(binary and binary.resolve(), pathlib.Path(folder))
-        good = run([*recordings.checks(real), *files.checks(real, ours)])
+        good = run([*recordings.checks(real), *files.checks(real, ours), *models.checks(real, ours)])
     sys.exit(0 if good else 1)
 
 

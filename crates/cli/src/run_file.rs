@@ -79,9 +79,7 @@ pub(crate) fn paths(spec: &mut RunSpec) -> Vec<&mut String> {
                 paths.extend(&mut data.vocabulary);
             }
             Action::Train(train) => {
-                if let spec::Model::File(path) = &mut train.model {
-                    paths.push(path);
-                }
+                paths.extend(train.model.file_mut());
             }
             Action::Evaluate(_) => {}
         }

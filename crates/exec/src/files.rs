@@ -36,15 +36,13 @@ pub(crate) struct Files {
 impl Files {
     pub(crate) fn of(run: &RunDir, plan: &Plan) -> Result<Files, store::StoreError> {
         let input = |task: &plan::Task| match &task.role {
-            Role::Worker { train, .. } => match &train.model {
-                spec::Model::File(path) => {
-                    let file = Path::new(path).file_name()?.to_str()?;
-                    let name = format!("{INPUTS}/{}/{file}", task.id);
-                    // A copy of the folder brought its own.
-                    (!run.path.join(&name).exists()).then(|| (name, path.into()))
-                }
-                _ => None,
-            },
+            Role::Worker { train, .. } => {
+                let path = train.model.file()?;
+                let file = Path::new(path).file_name()?.to_str()?;
+                let name = format!("{INPUTS}/{}/{file}", task.id);
+                // A copy of the folder brought its own.
+                (!run.path.join(&name).exists()).then(|| (name, path.into()))
+            }
             Role::Prepare(_) | Role::Evaluate { .. } => None,
         };
         let inputs = plan.tasks.iter().filter_map(input).collect();

@@ -68,11 +68,9 @@ pub enum FileProblem {
     /// It is another kind of file.
     #[error("it is not a Trainyard model: {0}")]
     NotAModel(String),
-    /// It is a kind of model that is yet to be supported.
-    #[error(
-        "it is {0}; reading and writing it comes in a later version, this one takes .safetensors"
-    )]
-    Later(&'static str),
+    /// It is a model, with something in it that we do not have.
+    #[error("{0}")]
+    Unsupported(String),
     /// A newer version wrote it.
     #[error(
         "it has version {found}, and this Trainyard knows versions up to {known}; use a newer Trainyard"

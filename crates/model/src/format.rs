@@ -14,6 +14,8 @@ pub enum Format {
     Hdf5,
     /// `.keras`, a zip of a configuration and an HDF5 file.
     Keras,
+    /// `.npz`, an array for each weight.
+    Npz,
 }
 
 impl Format {
@@ -24,8 +26,9 @@ impl Format {
             "safetensors" => Ok(Format::Safetensors),
             "h5" | "hdf5" => Ok(Format::Hdf5),
             "keras" => Ok(Format::Keras),
+            "npz" => Ok(Format::Npz),
             _ => Err(FileProblem::NotAModel(
-                "the ending of its name says the format; use .safetensors".into(),
+                "the ending of its name says the format; use .safetensors, .h5, .keras or .npz".into(),
             )),
         }
     }
@@ -44,7 +47,7 @@ impl Format {
                 () if has(b"data.pkl") || has(b"byteorder") => {
                     other("it is a PyTorch file; save its tensors as .safetensors")
                 }
-                () if has(b".npy") => other("it is npz data"),
+                () if has(b".npy") => Ok(Format::Npz),
                 () if has(b"metadata.json") || has(b"config.json") || has(b".weights.h5") => {
                     Ok(Format::Keras)
                 }
@@ -61,15 +64,6 @@ impl Format {
 
     /// How many first bytes tell the format.
     pub(crate) const TELLING: usize = 256;
-
-    /// The error for formats that are yet to come.
-    pub(crate) fn supported(self) -> Result<(), FileProblem> {
-        match self {
-            Format::Safetensors => Ok(()),
-            Format::Hdf5 => Err(FileProblem::Later("a Keras HDF5 file")),
-            Format::Keras => Err(FileProblem::Later("a .keras archive")),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -78,8 +72,7 @@ mod tests {
 
     #[track_caller]
     fn refused(start: &[u8], word: &str) {
-        let sniffed = Format::sniff(start).and_then(Format::supported);
-        let error = sniffed.unwrap_err().to_string();
+        let error = Format::sniff(start).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
 
@@ -87,17 +80,18 @@ mod tests {
     fn other_files_are_known_by_their_first_bytes() {
         refused(b"", "empty");
         refused(b"abc", "too short");
-        refused(b"\x89HDF\r\n\x1a\n\0\0\0\0", "a Keras HDF5 file; reading");
         let zip = |name: &str| [b"PK\x03\x04", &[0; 26][..], name.as_bytes(), &[0; 9]].concat();
-        refused(&zip("metadata.json"), ".keras archive; reading");
         refused(&zip("model/data.pkl"), "PyTorch");
-        refused(&zip("x.npy"), "npz");
         refused(&zip("photo.jpg"), "zip");
         refused(b"\x80\x04\x95\x10\0\0\0\0\0\0\0", "pickle");
         refused(b"\x1f\x8b\x08\0\0\0\0\0\0", "gzip");
         refused(b"GGUF\x03\0\0\0", "GGUF");
         let header = [640u64.to_le_bytes(), *b"{\"__meta"].concat();
-        assert_eq!(Format::sniff(&header).unwrap(), Format::Safetensors);
+        let is = |start: &[u8], format| assert_eq!(Format::sniff(start).unwrap(), format);
+        is(&header, Format::Safetensors);
+        is(b"\x89HDF\r\n\x1a\n\0\0\0\0", Format::Hdf5);
+        is(&zip("metadata.json"), Format::Keras);
+        is(&zip("x.npy"), Format::Npz);
     }
 
     #[test]

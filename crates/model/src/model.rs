@@ -1,10 +1,10 @@
 //! A model: layers, weights, and the facts about them, as one file.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
-use crate::{Card, Error, FileProblem, Format, Graph, safetensors, weights_sha256};
+use crate::{Card, Error, FileProblem, Format, Graph, keras, npz, safetensors, weights_sha256};
 
 /// What a model's file is called in a run's folder for it.
 pub const FILE_NAME: &str = "model.safetensors";
@@ -24,23 +24,37 @@ impl Model {
     /// Whether the ending of a path is one that [`save`](Model::save) can write: worth asking before
     /// hours of training.
     pub fn can_save(path: &Path) -> Result<(), Error> {
-        let supported = Format::of(path).and_then(Format::supported);
-        supported.map_err(|problem| at(path, problem))
+        Format::of(path).map(|_| ()).map_err(|problem| at(path, problem))
     }
 
     /// Writes the model to a file, in the format that the ending says. The file is there whole or
     /// not at all. The same model gives the same bytes.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        Model::can_save(path)?;
-        store::publish(path, |out| safetensors::write(self, out))?;
+        let format = Format::of(path).map_err(|problem| at(path, problem))?;
+        store::publish(path, |out| self.write(format, out))?;
         Ok(())
     }
 
-    /// The bytes that [`save`](Model::save) writes.
+    /// The bytes of a `.safetensors` file.
     pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_bytes_as(Format::Safetensors).expect("memory takes all that is written to it")
+    }
+
+    /// The bytes that [`save`](Model::save) writes.
+    pub fn to_bytes_as(&self, format: Format) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        safetensors::write(self, &mut bytes).expect("memory takes all that is written to it");
-        bytes
+        self.write(format, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn write(&self, format: Format, out: impl Write) -> io::Result<()> {
+        assert_eq!(self.weights.len(), self.graph.parameter_count(), "a model has all its weights");
+        match format {
+            Format::Safetensors => safetensors::write(self, out),
+            Format::Hdf5 => keras::write_h5(self, out),
+            Format::Keras => keras::write_archive(self, out),
+            Format::Npz => npz::write(self, out),
+        }
     }
 
     /// Reads a model from a file.
@@ -78,8 +92,18 @@ fn read(mut source: impl Read, size: u64) -> Result<Model, FileProblem> {
     let mut start = Vec::new();
     let telling = Format::TELLING as u64;
     source.by_ref().take(telling).read_to_end(&mut start)?;
-    Format::sniff(&start)?.supported()?;
-    safetensors::read(start.chain(source), size)
+    let format = Format::sniff(&start)?;
+    if format == Format::Safetensors {
+        return safetensors::read(start.chain(source), size);
+    }
+    // The rest of these have their tables at the end.
+    let mut bytes = start;
+    source.take(size).read_to_end(&mut bytes)?;
+    match format {
+        Format::Hdf5 => keras::read_h5(bytes),
+        Format::Npz => npz::read(&bytes),
+        _ => keras::read_archive(bytes),
+    }
 }
 
 pub(crate) fn at(path: &Path, problem: FileProblem) -> Error {

@@ -43,7 +43,7 @@ pub fn network(model: &spec::Model, input: &[usize], classes: usize) -> Result<N
     let (name, graph) = match model {
         spec::Model::Builtin(builtin) => (builtin.name(), build(builtin, input, classes)?),
         spec::Model::Layers(layers) => ("layers", Graph::sequential(input, layers.clone())?),
-        spec::Model::File(file) => {
+        spec::Model::File(file) | spec::Model::Fresh(file) => {
             return Err(Error::Unfit(format!("{file} is to be loaded, not built")));
         }
     };

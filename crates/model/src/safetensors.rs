@@ -23,8 +23,8 @@ use crate::{Card, FileProblem, Graph, Model, weights_sha256};
 /// vocabulary is among them; the format allows 100 MB.
 const MAX_HEADER: u64 = 16 << 20;
 
-const GRAPH: &str = "trainyard.graph";
-const CARD: &str = "trainyard.card";
+pub(crate) const GRAPH: &str = "trainyard.graph";
+pub(crate) const CARD: &str = "trainyard.card";
 
 /// One tensor in the header.
 #[derive(Serialize, Deserialize)]
@@ -45,7 +45,6 @@ struct Header {
 
 /// Writes a model. The card gets the hash of the weights.
 pub(crate) fn write(model: &Model, mut out: impl Write) -> io::Result<()> {
-    assert_eq!(model.weights.len(), model.graph.parameter_count(), "a model has all its weights");
     let card = Card { weights_sha256: weights_sha256(&model.weights), ..model.card.clone() };
     let header = header_text(&model.graph, &card)?;
     if header.len() as u64 > MAX_HEADER {
@@ -92,7 +91,12 @@ pub(crate) fn read(mut source: impl Read, size: u64) -> Result<Model, FileProble
         FileProblem::NotAModel(format!("its header is not a safetensors header: {error}"))
     })?;
     let graph = graph_of(&header)?;
-    let card = card_of(&header, &graph)?;
+    let card = header.metadata.get(CARD).ok_or_else(|| {
+        FileProblem::NotAModel(format!(
+            "it is a safetensors file without {CARD}, so what its input means is unknown"
+        ))
+    })?;
+    let card = card_of(card, &graph)?;
     let order = places(&header, &graph, size - 8 - header_len)?;
     let mut weights = vec![0.0; graph.parameter_count()];
     for number in order {
@@ -132,12 +136,8 @@ fn graph_of(header: &Header) -> Result<Graph, FileProblem> {
     serde_json::from_str(text).map_err(|error| FileProblem::Damaged(format!("its layers: {error}")))
 }
 
-fn card_of(header: &Header, graph: &Graph) -> Result<Card, FileProblem> {
-    let text = header.metadata.get(CARD).ok_or_else(|| {
-        FileProblem::NotAModel(format!(
-            "it is a safetensors file without {CARD}, so what its input means is unknown"
-        ))
-    })?;
+/// A card, checked against the layers it came with.
+pub(crate) fn card_of(text: &str, graph: &Graph) -> Result<Card, FileProblem> {
     let card = Card::from_json(text)?;
     if card.input.shape != graph.input_shape() || !card.input.scale.is_finite() {
         return Err(FileProblem::Damaged(

@@ -116,6 +116,7 @@ fn training(train: &Train, weights: Option<u64>, steps: Option<u64>) -> String {
         Model::Builtin(builtin) => builtin.name().into(),
         Model::Layers(layers) => format!("a network of {}", counted(layers.len() as u64, "layer")),
         Model::File(file) => format!("the model in {file}"),
+        Model::Fresh(file) => format!("the layers of {file} from fresh weights"),
     };
     let weights =
         weights.map_or_else(String::new, |count| format!(" ({} weights)", grouped(count)));

@@ -9,7 +9,7 @@ use crate::resolve::Placed;
 use crate::train_form::TrainForm;
 use crate::words::{self, LATER};
 use crate::{
-    Action, Data, Duration, Holdout, Length, Model, NodeSelector, On, Schedule, Split, Train,
+    Action, Data, Duration, Holdout, Length, NodeSelector, On, Schedule, Split, Train,
     nearest, strategy_check,
 };
 
@@ -25,8 +25,7 @@ pub(crate) fn complete(form: TrainForm, path: &Path, model: &Path) -> Result<Tra
     }
     strategy_check::one_sync(form.strategy.as_ref(), path)?;
     match &form.model {
-        Some(Model::File(file)) => model_file(file, model)?,
-        Some(_) => {}
+        Some(given) => given.file().map_or(Ok(()), |file| model_file(file, model))?,
         None => {
             return Err(Complaint::new(path.clone(), "`model` is missing")
                 .with_hint("such as `model: mnist-cnn`"));
@@ -38,13 +37,10 @@ pub(crate) fn complete(form: TrainForm, path: &Path, model: &Path) -> Result<Tra
 fn model_file(file: &str, path: &Path) -> Result<(), Complaint> {
     let lower = file.to_lowercase();
     let shown = words::shortened(file);
-    let message = if lower.ends_with(".safetensors") {
+    if [".safetensors", ".h5", ".hdf5", ".keras"].iter().any(|ending| lower.ends_with(ending)) {
         return Ok(());
-    } else if lower.ends_with(".h5") || lower.ends_with(".keras") {
-        format!("`{shown}`: reading Keras' files is {LATER}")
-    } else {
-        format!("`{shown}`: a model file ends in `.safetensors`")
-    };
+    }
+    let message = format!("`{shown}`: a model file ends in `.safetensors`, `.h5` or `.keras`");
     Err(Complaint::new(path.join(["file"]), message))
 }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Layer, Pair};
 
 /// A network. In a run file: `mnist-cnn`, `{name: mnist-mlp, hidden_units: 1000}`,
-/// `{layers: […]}`, or a path that ends in `.safetensors`.
+/// `{layers: […]}`, a path that ends in `.safetensors`, `.h5` or `.keras`, or `{file: my.h5, fresh: true}` for its layers
+/// alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Form", into = "Form")]
 #[schemars(with = "Form")]
@@ -17,6 +18,26 @@ pub enum Model {
     Layers(Vec<Layer>),
     /// A model file, whose weights training starts from.
     File(String),
+    /// The layers of a model file, with fresh weights.
+    Fresh(String),
+}
+
+impl Model {
+    /// The model file, where there is one.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Model::File(file) | Model::Fresh(file) => Some(file),
+            Model::Builtin(_) | Model::Layers(_) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn file_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Model::File(file) | Model::Fresh(file) => Some(file),
+            Model::Builtin(_) | Model::Layers(_) => None,
+        }
+    }
 }
 
 /// The networks that Trainyard knows by name.
@@ -84,8 +105,11 @@ enum Form {
     },
     /// A model to go on from.
     File {
-        /// A path that ends in `.safetensors`.
+        /// A path that ends in `.safetensors`, `.h5` or `.keras`.
         file: String,
+        /// Whether only its layers are taken, and training starts from fresh weights.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        fresh: bool,
     },
 }
 
@@ -94,7 +118,8 @@ impl From<Form> for Model {
         match form {
             Form::Builtin(builtin) => Model::Builtin(builtin),
             Form::Layers { layers } => Model::Layers(layers),
-            Form::File { file } => Model::File(file),
+            Form::File { file, fresh: false } => Model::File(file),
+            Form::File { file, fresh: true } => Model::Fresh(file),
         }
     }
 }
@@ -104,7 +129,8 @@ impl From<Model> for Form {
         match model {
             Model::Builtin(builtin) => Form::Builtin(builtin),
             Model::Layers(layers) => Form::Layers { layers },
-            Model::File(file) => Form::File { file },
+            Model::File(file) => Form::File { file, fresh: false },
+            Model::Fresh(file) => Form::File { file, fresh: true },
         }
     }
 }

@@ -62,7 +62,7 @@ fn shorthand(raw: Schema) -> Vec<Value> {
         more.push(json!({ "type": "string", "enum": words }));
     }
     if raw.get("x-short-path").is_some() {
-        more.push(json!({ "type": "string", "pattern": "\\.safetensors$" }));
+        more.push(json!({ "type": "string", "pattern": "\\.(safetensors|h5|hdf5|keras)$" }));
     }
     more
 }

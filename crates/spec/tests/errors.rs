@@ -84,9 +84,9 @@ fn what_a_later_version_has_is_not_called_unknown() {
     |        ^^^^^^^"
     );
     assert_eq!(
-        error("name: a\ndata: mnist\nmodel: nets/face.h5\n"),
-        "mnist.yaml:3:8: model: `nets/face.h5`: reading Keras' files is not in this version yet
-  3 | model: nets/face.h5
+        error("name: a\ndata: mnist\nmodel: nets/face.pt\n"),
+        "mnist.yaml:3:8: model: `nets/face.pt`: a model file ends in `.safetensors`, `.h5` or `.keras`
+  3 | model: nets/face.pt
     |        ^^^^^^^^^^^^"
     );
 }

@@ -216,6 +216,7 @@ fn a_model_alone_is_read_as_in_a_file() {
         Some(Model::Builtin(Builtin::MnistMlp { hidden_units }))
     );
     assert_eq!(Model::parse("a/b.safetensors").ok(), Some(Model::File("a/b.safetensors".into())));
+    assert_eq!(Model::parse("b.keras").ok(), Some(Model::File("b.keras".into())));
     let error = Model::parse("mnist-mpl").expect_err("no such network").to_string();
     assert_eq!(error, "model: unknown value `mnist-mpl`; did you mean `mnist-mlp`?");
     assert!(Model::parse("").is_err());

@@ -68,13 +68,13 @@ fn found(args: &Args) -> Result<Vec<Found>, Failure> {
         std::fs::read_dir(&args.dir).with_context(|| format!("cannot list {shown}")).or_usage()?
     {
         let path = entry?.path();
-        if Format::of(&path).is_ok() && Some(path.canonicalize()?) != result {
+        if Format::of(&path).is_ok_and(|format| format != Format::Npz) && Some(path.canonicalize()?) != result {
             paths.push(path);
         }
     }
     paths.sort();
     if paths.is_empty() {
-        return Err(anyhow!("{shown} holds no .safetensors file")).or_usage();
+        return Err(anyhow!("{shown} holds no .safetensors, .h5 or .keras file")).or_usage();
     }
     let mut found = vec![];
     for (number, path) in paths.iter().enumerate() {

@@ -4,6 +4,7 @@ pub(crate) mod aggregate;
 pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod convert;
 pub(crate) mod copy;
 pub(crate) mod doctor;
 pub(crate) mod drive;

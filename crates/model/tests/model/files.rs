@@ -116,18 +116,19 @@ fn files_that_are_no_models_of_ours_are_told_apart() {
 fn messages_name_the_file() {
     let folder = tempdir().unwrap();
     let model = small_model(0);
-    for name in ["m.h5", "m.keras"] {
+    for name in ["m.pt", "m"] {
         let error = model.save(&folder.path().join(name)).unwrap_err().to_string();
-        assert!(error.contains(name) && error.contains("later version"), "{error}");
+        assert!(error.contains(name) && error.contains(".safetensors, .h5, .keras or .npz"), "{error}");
     }
-    assert!(model.save(&folder.path().join("m")).is_err());
-    assert!(Model::can_save(Path::new("m.h5")).is_err());
-    assert!(Model::can_save(Path::new("m.safetensors")).is_ok());
+    assert!(Model::can_save(Path::new("m.pt")).is_err());
+    for name in ["m.h5", "m.keras", "m.npz", "m.safetensors"] {
+        assert!(Model::can_save(Path::new(name)).is_ok());
+    }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     let h5 = folder.path().join("old.h5");
     fs::write(&h5, b"\x89HDF\r\n\x1a\n and more").unwrap();
     for (path, word) in [
-        (h5.as_path(), "old.h5: it is a Keras HDF5 file"),
+        (h5.as_path(), "old.h5: it is damaged: it is not a whole HDF5 file"),
         (folder.path(), "not a file"),
         (&folder.path().join("none"), "none: No such file"),
     ] {

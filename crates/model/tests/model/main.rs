@@ -4,6 +4,7 @@ mod average;
 mod damaged;
 mod ensemble;
 mod files;
+mod keras;
 mod lying;
 
 use model::{Card, Model, Network, Preprocess, network};

@@ -103,6 +103,7 @@ fn model() -> impl Strategy<Value = Model> {
             .prop_map(|vocabulary_size| Model::Builtin(Builtin::ImdbBigru { vocabulary_size })),
         vec(layer(), 1..6).prop_map(Model::Layers),
         "[ -~]{0,20}".prop_map(|stem| Model::File(format!("{stem}.safetensors"))),
+        "[ -~]{0,20}".prop_map(|stem| Model::Fresh(format!("{stem}.h5"))),
     ]
 }
 

@@ -271,13 +271,10 @@ fn network(
     model: &spec::Model,
     data: &Manifest,
 ) -> Result<(Network, Option<Vec<f32>>), Error> {
-    let here = match model {
-        spec::Model::File(path) => {
-            let path = files.input(&orders.task.id, path)?;
-            spec::Model::File(path.to_string_lossy().into_owned())
-        }
-        other => other.clone(),
-    };
+    let mut here = model.clone();
+    if let Some(path) = here.file_mut() {
+        *path = files.input(&orders.task.id, path)?.to_string_lossy().into_owned();
+    }
     starting_point(&here, &data.shape, data.classes)
 }
 
@@ -292,6 +289,11 @@ pub fn starting_point(
         spec::Model::File(path) => {
             let Model { graph, weights, .. } = Model::load(path.as_ref())?;
             Ok((Network::around(graph), Some(weights)))
+        }
+        spec::Model::Fresh(path) => {
+            let model = Model::load(path.as_ref())?;
+            model.check_fresh()?;
+            Ok((Network::around(model.graph), None))
         }
         model => Ok((model::network(model, shape, classes)?, None)),
     }
