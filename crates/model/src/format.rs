@@ -28,7 +28,8 @@ impl Format {
             "keras" => Ok(Format::Keras),
             "npz" => Ok(Format::Npz),
             _ => Err(FileProblem::NotAModel(
-                "the ending of its name says the format; use .safetensors, .h5, .keras or .npz".into(),
+                "the ending of its name says the format; use .safetensors, .h5, .keras or .npz"
+                    .into(),
             )),
         }
     }

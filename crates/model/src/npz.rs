@@ -19,9 +19,8 @@ type Arrays = HashMap<String, Array>;
 pub(crate) fn read(bytes: &[u8]) -> Result<Model, FileProblem> {
     let arrays = arrays(bytes)?;
     let text = |name: &str| match arrays.get(name).map(|array| &array.values) {
-        Some(Values::U8(bytes)) => std::str::from_utf8(bytes).map_err(|_| {
-            FileProblem::Damaged(format!("its {name} is not text"))
-        }),
+        Some(Values::U8(bytes)) => std::str::from_utf8(bytes)
+            .map_err(|_| FileProblem::Damaged(format!("its {name} is not text"))),
         _ => Err(FileProblem::NotAModel(format!(
             "it is npz data without {name}, so its layers are unknown; `trainyard convert --onto MODEL` puts arrays of \
              weights onto a model's layers"
@@ -34,13 +33,19 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Model, FileProblem> {
     let hash = weights_sha256(&weights);
     match card.weights_sha256.is_empty() || card.weights_sha256 == hash {
         true => Ok(Model { graph, weights, card }),
-        false => Err(FileProblem::Damaged(format!("its weights have the hash {hash}, and its card says otherwise"))),
+        false => Err(FileProblem::Damaged(format!(
+            "its weights have the hash {hash}, and its card says otherwise"
+        ))),
     }
 }
 
 /// Weights for a graph: arrays by name, or `arr_0`, `arr_1`, … as `numpy.savez(file, *model.get_weights())`
 /// calls them, in the order that `order` gives the nodes.
-pub(crate) fn read_onto(bytes: &[u8], graph: &Graph, order: &[usize]) -> Result<Vec<f32>, FileProblem> {
+pub(crate) fn read_onto(
+    bytes: &[u8],
+    graph: &Graph,
+    order: &[usize],
+) -> Result<Vec<f32>, FileProblem> {
     let arrays = arrays(bytes)?;
     if !arrays.contains_key("arr_0") {
         return by_name(&arrays, graph);
@@ -79,13 +84,18 @@ fn arena(arrays: &Arrays, graph: &Graph) -> Result<Vec<f32>, FileProblem> {
     }
 }
 
-fn copy(arrays: &Arrays, (name, shape): (&str, &[usize]), place: &mut [f32]) -> Result<(), FileProblem> {
+fn copy(
+    arrays: &Arrays,
+    (name, shape): (&str, &[usize]),
+    place: &mut [f32],
+) -> Result<(), FileProblem> {
     let damaged = |problem: String| Err(FileProblem::Damaged(problem));
     match arrays.get(name) {
         None => damaged(format!("it has no array {name}")),
-        Some(array) if array.shape != shape => {
-            damaged(format!("{name} has the shape {:?}, and its layer needs {shape:?}", array.shape))
-        }
+        Some(array) if array.shape != shape => damaged(format!(
+            "{name} has the shape {:?}, and its layer needs {shape:?}",
+            array.shape
+        )),
         Some(Array { values: Values::F32(values), .. }) if values.len() == place.len() => {
             place.copy_from_slice(values);
             Ok(())
@@ -97,7 +107,8 @@ fn copy(arrays: &Arrays, (name, shape): (&str, &[usize]), place: &mut [f32]) -> 
 /// Writes a model.
 pub(crate) fn write(model: &Model, mut out: impl Write) -> io::Result<()> {
     let card = Card { weights_sha256: weights_sha256(&model.weights), ..model.card.clone() };
-    let texts = [(GRAPH, serde_json::to_string(&model.graph)?), (CARD, serde_json::to_string(&card)?)];
+    let texts =
+        [(GRAPH, serde_json::to_string(&model.graph)?), (CARD, serde_json::to_string(&card)?)];
     let lengths = texts.each_ref().map(|(_, text)| [text.len()]);
     let mut arrays: Vec<(&str, &[usize], View<'_>)> = vec![];
     for weight in model.graph.weights() {

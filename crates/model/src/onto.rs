@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::model::at;
 use crate::keras::UNKNOWN_INITIALIZERS;
+use crate::model::at;
 use crate::{Card, Error, FileProblem, Format, Graph, Model, keras, npz};
 
 impl Model {
@@ -32,7 +32,8 @@ impl Model {
     pub fn with_weights(&self, bytes: Vec<u8>) -> Result<Model, FileProblem> {
         let weights = read(&self.graph, bytes)?;
         let Card { version, name, network, input, labels, trainyard, more, .. } = self.card.clone();
-        let card = Card { version, name, network, input, labels, trainyard, more, ..Card::default() };
+        let card =
+            Card { version, name, network, input, labels, trainyard, more, ..Card::default() };
         Ok(Model { graph: self.graph.clone(), weights, card })
     }
 }

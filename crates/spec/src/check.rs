@@ -9,8 +9,8 @@ use crate::resolve::Placed;
 use crate::train_form::TrainForm;
 use crate::words::{self, LATER};
 use crate::{
-    Action, Data, Duration, Holdout, Length, NodeSelector, On, Schedule, Split, Train,
-    nearest, strategy_check,
+    Action, Data, Duration, Holdout, Length, NodeSelector, On, Schedule, Split, Train, nearest,
+    strategy_check,
 };
 
 /// How many steps a run may have. Planning takes time that grows with their square.

@@ -68,7 +68,9 @@ fn found(args: &Args) -> Result<Vec<Found>, Failure> {
         std::fs::read_dir(&args.dir).with_context(|| format!("cannot list {shown}")).or_usage()?
     {
         let path = entry?.path();
-        if Format::of(&path).is_ok_and(|format| format != Format::Npz) && Some(path.canonicalize()?) != result {
+        if Format::of(&path).is_ok_and(|format| format != Format::Npz)
+            && Some(path.canonicalize()?) != result
+        {
             paths.push(path);
         }
     }

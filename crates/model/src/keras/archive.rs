@@ -52,7 +52,8 @@ pub(crate) fn read(bytes: Vec<u8>) -> Result<Model, FileProblem> {
         .ok_or_else(|| FileProblem::Damaged(format!("the archive has no {WEIGHTS}")))?;
     // Weights are placed by the configuration, whatever order our own layers have.
     let named = config.graph.nodes().iter().zip(&config.places);
-    let named: HashMap<&str, &str> = named.map(|(node, place)| (&node.name[..], &place[..])).collect();
+    let named: HashMap<&str, &str> =
+        named.map(|(node, place)| (&node.name[..], &place[..])).collect();
     let places: Vec<&str> =
         graph.nodes().iter().map(|node| named.get(&node.name[..]).copied().unwrap_or("")).collect();
     let size = inner.len();
@@ -62,11 +63,17 @@ pub(crate) fn read(bytes: Vec<u8>) -> Result<Model, FileProblem> {
 
 fn open(bytes: &[u8]) -> Result<ZipArchive<Cursor<&[u8]>>, FileProblem> {
     let broken = |error: &dyn std::fmt::Display| {
-        FileProblem::Damaged(format!("it is not a whole archive ({})", shortened(&error.to_string())))
+        FileProblem::Damaged(format!(
+            "it is not a whole archive ({})",
+            shortened(&error.to_string())
+        ))
     };
     let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
     if zip.len() > MAX_ENTRIES {
-        return Err(broken(&format!("it has {} entries, and at most {MAX_ENTRIES} are read", zip.len())));
+        return Err(broken(&format!(
+            "it has {} entries, and at most {MAX_ENTRIES} are read",
+            zip.len()
+        )));
     }
     let overlapping = zip.has_overlapping_files().map_err(|error| broken(&error))?;
     if overlapping || zip.has_duplicate_names() {
@@ -100,7 +107,10 @@ fn entry<R: Read + Seek>(
     }
 }
 
-fn text<R: Read + Seek>(zip: &mut ZipArchive<R>, name: &str) -> Result<Option<String>, FileProblem> {
+fn text<R: Read + Seek>(
+    zip: &mut ZipArchive<R>,
+    name: &str,
+) -> Result<Option<String>, FileProblem> {
     let bytes = entry(zip, name, MAX_JSON as u64)?;
     let text = bytes.map(String::from_utf8).transpose();
     text.map_err(|_| FileProblem::Damaged(format!("its {name} is not text")))
@@ -117,7 +127,11 @@ pub(super) fn read_alone(file: &File, graph: &Graph, size: usize) -> Result<Vec<
     read_weights((file, size), graph, &places)
 }
 
-fn read_weights((file, size): (&File, usize), graph: &Graph, places: &[&str]) -> Result<Vec<f32>, FileProblem> {
+fn read_weights(
+    (file, size): (&File, usize),
+    graph: &Graph,
+    places: &[&str],
+) -> Result<Vec<f32>, FileProblem> {
     let mut weights = hdf5::arena(graph.parameter_count(), size)?;
     let all = FOLDERS.iter().find_map(|folder| file.group(folder).ok());
     for (number, node) in graph.nodes().iter().enumerate() {
@@ -141,7 +155,8 @@ fn read_weights((file, size): (&File, usize), graph: &Graph, places: &[&str]) ->
             }
             if group.datasets().is_ok_and(|found| found.len() > each) {
                 return Err(FileProblem::Damaged(format!(
-                    "layer `{}` has more weights in {path} than the {each} it needs", node.name
+                    "layer `{}` has more weights in {path} than the {each} it needs",
+                    node.name
                 )));
             }
         }
@@ -152,7 +167,8 @@ fn read_weights((file, size): (&File, usize), graph: &Graph, places: &[&str]) ->
 /// Writes a model.
 pub(crate) fn write(model: &Model, out: impl Write) -> io::Result<()> {
     let (mut config, order) = config::write(&model.card.name, &model.graph)?;
-    config["build_config"] = json!({"input_shape": super::layers::batch_shape(model.graph.input_shape())});
+    config["build_config"] =
+        json!({"input_shape": super::layers::batch_shape(model.graph.input_shape())});
     if config["class_name"] == "Functional" {
         // Its public name, by which Keras 2 and 3 find it alike.
         config["class_name"] = json!("Model");
@@ -192,7 +208,9 @@ fn weights_file(model: &Model, order: &[usize], config: &Value) -> FileBuilder {
         let weights = graph.weights_of(number);
         let mut layer = all.create_group(place);
         let parts = parts(&graph.nodes()[number].layer);
-        for (part, weights) in parts.iter().zip(weights.chunks(weights.len().div_ceil(parts.len()).max(1))) {
+        for (part, weights) in
+            parts.iter().zip(weights.chunks(weights.len().div_ceil(parts.len()).max(1)))
+        {
             let mut vars = layer.create_group(part);
             fill(&mut vars, model, weights);
             layer.add_group(vars.finish());

@@ -73,7 +73,8 @@ fn entry(value: &Value) -> Result<Entry<'_>, FileProblem> {
     let entry = Entry { name, class, config, reads: vec![] };
     // A class of somebody's own may be called like one of Keras'.
     let module = text("module").unwrap_or("keras.layers");
-    let ours = ["keras", "tf_keras", "tensorflow"].contains(&module.split('.').next().unwrap_or(""));
+    let ours =
+        ["keras", "tf_keras", "tensorflow"].contains(&module.split('.').next().unwrap_or(""));
     let registered = text("registered_name").unwrap_or(class);
     if !ours || registered != class {
         let registered = shortened(registered);
@@ -104,7 +105,10 @@ fn open_input(config: &Value, entries: &[Entry<'_>]) -> Result<Option<Vec<usize>
     let own = ["batch_input_shape", "batch_shape"].iter().find_map(|key| first.config.get(*key));
     match own.or(config.get("build_input_shape")).filter(|shape| !shape.is_null()) {
         Some(shape) => sample(shape).map(Some).map_err(|problem| refused(first, &problem)),
-        None => Err(refused(first, "it is the first layer, and the file does not say the input's shape")),
+        None => Err(refused(
+            first,
+            "it is the first layer, and the file does not say the input's shape",
+        )),
     }
 }
 
@@ -119,7 +123,11 @@ fn functional(listed: &[Value]) -> Result<Vec<Entry<'_>>, FileProblem> {
 }
 
 /// Makes nodes of the layers, each after what it reads.
-fn build(entries: &[Entry<'_>], input: Option<Vec<usize>>, old: bool) -> Result<Config, FileProblem> {
+fn build(
+    entries: &[Entry<'_>],
+    input: Option<Vec<usize>>,
+    old: bool,
+) -> Result<Config, FileProblem> {
     let mut nodes: Vec<Node> = vec![];
     let mut shapes: Vec<Vec<usize>> = vec![];
     let (mut places, mut unknown) = (vec![], vec![]);
@@ -140,7 +148,8 @@ fn build(entries: &[Entry<'_>], input: Option<Vec<usize>>, old: bool) -> Result<
         };
         let before: Vec<&[usize]> = inputs.iter().map(|&input| &shapes[input][..]).collect();
         let made = layer(entry, &before, old).map_err(|problem| refused(entry, &problem))?;
-        let shape = output_shape(&made.layer, &before).map_err(|problem| refused(entry, &problem))?;
+        let shape =
+            output_shape(&made.layer, &before).map_err(|problem| refused(entry, &problem))?;
         unknown.extend(made.unknown.into_iter().map(|start| format!("{}: {start}", entry.name)));
         numbers.insert(entry.name, nodes.len());
         nodes.push(Node { name: entry.name.to_owned(), layer: made.layer, inputs });
@@ -152,10 +161,14 @@ fn build(entries: &[Entry<'_>], input: Option<Vec<usize>>, old: bool) -> Result<
 
 fn layer(entry: &Entry<'_>, inputs: &[&[usize]], old: bool) -> Result<layers::Made, String> {
     if entry.class == "InputLayer" {
-        let shape = ["batch_shape", "batch_input_shape"].iter().find_map(|key| entry.config.get(*key));
+        let shape =
+            ["batch_shape", "batch_input_shape"].iter().find_map(|key| entry.config.get(*key));
         words::dtype(entry.config.get("dtype").unwrap_or(&Value::Null), true)?;
         let shape = sample(shape.unwrap_or(&Value::Null))?;
-        return Ok(layers::Made { layer: spec::Layer::Input(spec::Input { shape }), unknown: vec![] });
+        return Ok(layers::Made {
+            layer: spec::Layer::Input(spec::Input { shape }),
+            unknown: vec![],
+        });
     }
     layers::read(entry.class, entry.config, inputs, old)
 }
@@ -166,7 +179,10 @@ fn sample(shape: &Value) -> Result<Vec<usize>, String> {
     let whole = |side: &Value| side.as_u64().and_then(|side| usize::try_from(side).ok());
     let sides = sides.map(|(_, sides)| sides.iter().map(whole).collect::<Option<Vec<usize>>>());
     sides.flatten().ok_or_else(|| {
-        format!("the input's shape is {}; every side but the first must be a number", words::shown(shape))
+        format!(
+            "the input's shape is {}; every side but the first must be a number",
+            words::shown(shape)
+        )
     })
 }
 
@@ -182,7 +198,10 @@ fn sorted(entries: &[Entry<'_>]) -> Result<Vec<usize>, FileProblem> {
     for (at, entry) in entries.iter().enumerate() {
         for name in &entry.reads {
             let Some(&read) = numbers.get(name.as_str()) else {
-                return Err(refused(entry, &format!("it reads `{}`, which is not there", shortened(name))));
+                return Err(refused(
+                    entry,
+                    &format!("it reads `{}`, which is not there", shortened(name)),
+                ));
             };
             waiting[at] += 1;
             readers[read].push(at);
@@ -219,20 +238,25 @@ fn vars(entries: &[Entry<'_>]) -> Vec<String> {
 
 /// There is one input, and the output is the last layer.
 fn check_ends(config: &Value, graph: &Graph) -> Result<(), FileProblem> {
-    for (key, node) in [("input_layers", graph.nodes().first()), ("output_layers", graph.nodes().last())] {
+    for (key, node) in
+        [("input_layers", graph.nodes().first()), ("output_layers", graph.nodes().last())]
+    {
         let Some(places) = config.get(key) else { continue };
         // Keras 2 has a list of places, Keras 3 a place alone where there is but one.
         let place = match places.as_array().map(Vec::as_slice) {
             Some([one @ Value::Array(_)]) => one,
             Some([Value::Array(_), ..]) => {
-                let problem = format!("it has several {key}; networks of one input and one output are supported");
+                let problem = format!(
+                    "it has several {key}; networks of one input and one output are supported"
+                );
                 return Err(FileProblem::Unsupported(problem));
             }
             _ => places,
         };
         let name = edges::first_output(place).map_err(FileProblem::Damaged)?;
         if node.is_none_or(|node| node.name != name) {
-            let problem = format!("its {key} `{}` is not at the end of its layers", shortened(&name));
+            let problem =
+                format!("its {key} `{}` is not at the end of its layers", shortened(&name));
             return Err(FileProblem::Unsupported(problem));
         }
     }
@@ -275,13 +299,15 @@ pub(super) fn write(name: &str, graph: &Graph) -> serde_json::Result<(Value, Vec
         config["input_layers"] = place(nodes.first());
         config["output_layers"] = place(nodes.last());
     }
-    let value = json!({"module": "keras", "class_name": class, "config": config, "registered_name": null});
+    let value =
+        json!({"module": "keras", "class_name": class, "config": config, "registered_name": null});
     Ok((value, order))
 }
 
 /// Where an archive keeps the weights of each layer of a configuration that we wrote.
 pub(super) fn places(value: &Value) -> Vec<String> {
     let listed = value["config"]["layers"].as_array();
-    let entries: Vec<Entry<'_>> = listed.into_iter().flatten().filter_map(|one| entry(one).ok()).collect();
+    let entries: Vec<Entry<'_>> =
+        listed.into_iter().flatten().filter_map(|one| entry(one).ok()).collect();
     vars(&entries)
 }

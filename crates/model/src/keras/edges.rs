@@ -15,7 +15,9 @@ pub(super) fn read(inbound: &Value) -> Result<Vec<String>, String> {
             Ok(names)
         }
         [_] => Err("what it reads is in a form we do not know".into()),
-        many => Err(format!("it is used in {} places; shared layers are not supported", many.len())),
+        many => {
+            Err(format!("it is used in {} places; shared layers are not supported", many.len()))
+        }
     }
 }
 
@@ -36,7 +38,9 @@ fn tensors(value: &Value, depth: usize, names: &mut Vec<String>) -> Result<(), S
         Value::Array(list) if depth < 3 => {
             list.iter().try_for_each(|value| tensors(value, depth + 1, names))
         }
-        Value::Object(tensor) if tensor.get("class_name").is_some_and(|c| c == "__keras_tensor__") => {
+        Value::Object(tensor)
+            if tensor.get("class_name").is_some_and(|c| c == "__keras_tensor__") =>
+        {
             let history = tensor.get("config").and_then(|config| config.get("keras_history"));
             names.push(first_output(history.unwrap_or(&Value::Null))?);
             Ok(())

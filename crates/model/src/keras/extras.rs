@@ -32,7 +32,9 @@ pub(super) fn read(
     let graph: Graph = serde_json::from_str(graph)
         .map_err(|error| FileProblem::Damaged(format!("its {GRAPH}: {error}")))?;
     if by_name(&graph) != by_name(&config.graph) {
-        return Err(FileProblem::Damaged(format!("its {GRAPH} are not the layers that Keras reads")));
+        return Err(FileProblem::Damaged(format!(
+            "its {GRAPH} are not the layers that Keras reads"
+        )));
     }
     let card = card_of(card, &graph)?;
     Ok((graph, card))

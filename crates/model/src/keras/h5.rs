@@ -51,9 +51,9 @@ pub(crate) fn read_alone(bytes: Vec<u8>, graph: &Graph) -> Result<Vec<f32>, File
 /// The weights in a group that has one group for each layer.
 fn read_weights(group: &Group, graph: &Graph, size: usize) -> Result<Vec<f32>, FileProblem> {
     let mut weights = hdf5::arena(graph.parameter_count(), size)?;
-    let names = Attributes::of(group)?.names("layer_names").ok_or_else(|| {
-        FileProblem::Damaged("its weights have no layer_names".into())
-    })?;
+    let names = Attributes::of(group)?
+        .names("layer_names")
+        .ok_or_else(|| FileProblem::Damaged("its weights have no layer_names".into()))?;
     let groups = groups(group, graph, &names)?;
     for (number, node) in graph.nodes().iter().enumerate() {
         let wanted = graph.weights_of(number);
@@ -64,7 +64,9 @@ fn read_weights(group: &Group, graph: &Graph, size: usize) -> Result<Vec<f32>, F
         let Some(found) = groups.get(layer.as_str()) else {
             return Err(FileProblem::Damaged(format!("it has no weights for layer `{layer}`")));
         };
-        let own = group.group(found).map_err(hdf5::damaged(&format!("the weights of layer `{layer}`")))?;
+        let own = group
+            .group(found)
+            .map_err(hdf5::damaged(&format!("the weights of layer `{layer}`")))?;
         let paths = Attributes::of(&own)?.names("weight_names").unwrap_or_default();
         if paths.len() != wanted.len() {
             return Err(FileProblem::Damaged(format!(
@@ -90,7 +92,8 @@ fn groups<'a>(
     names: &'a [String],
 ) -> Result<HashMap<&'a str, &'a str>, FileProblem> {
     let listed: HashSet<&str> = names.iter().map(String::as_str).collect();
-    let heavy = keras_order(graph).into_iter().filter(|&number| !graph.weights_of(number).is_empty());
+    let heavy =
+        keras_order(graph).into_iter().filter(|&number| !graph.weights_of(number).is_empty());
     let wanted: Vec<&str> = heavy.map(|number| graph.nodes()[number].name.as_str()).collect();
     if wanted.iter().all(|name| listed.contains(name)) {
         return Ok(wanted.into_iter().map(|name| (name, name)).collect());
@@ -134,7 +137,11 @@ pub(crate) fn write(model: &Model, out: impl Write) -> io::Result<()> {
     all.set_attr("keras_version", text(VERSION.into()));
     all.set_attr("backend", text("tensorflow".into()));
     let nodes = model.graph.nodes();
-    hdf5::set_names(&mut all, "layer_names", order.iter().map(|&n| nodes[n].name.clone()).collect());
+    hdf5::set_names(
+        &mut all,
+        "layer_names",
+        order.iter().map(|&n| nodes[n].name.clone()).collect(),
+    );
     for number in order {
         let name = &nodes[number].name;
         let weights = model.graph.weights_of(number);

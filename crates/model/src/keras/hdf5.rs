@@ -20,7 +20,9 @@ pub(super) fn open(bytes: Vec<u8>) -> Result<File, FileProblem> {
     let size = bytes.len() as u64;
     let file = File::from_bytes(bytes).map_err(damaged("it is not a whole HDF5 file"))?;
     match file.superblock().eof_address {
-        end if end > size => Err(FileProblem::Damaged(format!("it is cut: it has {size} bytes of {end}"))),
+        end if end > size => {
+            Err(FileProblem::Damaged(format!("it is cut: it has {size} bytes of {end}")))
+        }
         _ => Ok(file),
     }
 }
@@ -51,7 +53,9 @@ impl Attributes {
         let mut names = vec![];
         for piece in 0.. {
             match self.0.get(&format!("{name}{piece}")).and_then(AttrValue::as_strings) {
-                Some(more) if names.len() + more.len() <= MAX_NAMES => names.extend_from_slice(more),
+                Some(more) if names.len() + more.len() <= MAX_NAMES => {
+                    names.extend_from_slice(more)
+                }
                 _ => break,
             }
         }
@@ -80,23 +84,33 @@ pub(super) fn read_weight(
     (what, shape): (&str, &[usize]),
     values: &mut [f32],
 ) -> Result<(), FileProblem> {
-    let set = group.dataset(path).map_err(damaged(&format!("{what}, which is to be at {}", shortened(path))))?;
+    let set = group
+        .dataset(path)
+        .map_err(damaged(&format!("{what}, which is to be at {}", shortened(path))))?;
     let found = set.shape().map_err(damaged(what))?;
     let wanted: Vec<u64> = shape.iter().map(|&side| side as u64).collect();
     if found != wanted {
         let found = &found[..found.len().min(9)];
-        return Err(FileProblem::Damaged(format!("{what} has the shape {found:?}, and its layer needs {wanted:?}")));
+        return Err(FileProblem::Damaged(format!(
+            "{what} has the shape {found:?}, and its layer needs {wanted:?}"
+        )));
     }
     match set.dtype().map_err(damaged(what))? {
         DType::F32 => {}
         other => {
             let other = shortened(&other.to_string());
-            return Err(FileProblem::Unsupported(format!("{what} is of type {other}; only f32 is supported")));
+            return Err(FileProblem::Unsupported(format!(
+                "{what} is of type {other}; only f32 is supported"
+            )));
         }
     }
     let read = set.read_f32().map_err(damaged(what))?;
     if read.len() != values.len() {
-        return Err(FileProblem::Damaged(format!("{what} has {} numbers, and needs {}", read.len(), values.len())));
+        return Err(FileProblem::Damaged(format!(
+            "{what} has {} numbers, and needs {}",
+            read.len(),
+            values.len()
+        )));
     }
     values.copy_from_slice(&read);
     Ok(())

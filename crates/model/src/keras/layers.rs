@@ -37,8 +37,16 @@ const HARMLESS: &[(&str, &[&str])] = &[
 /// Arguments that change nothing whatever they are: the shape is known from the input, and our
 /// randomness is a function of the run's seed.
 const IGNORED: &[&str] = &[
-    "name", "dtype", "seed", "batch_input_shape", "batch_shape", "input_shape", "input_dtype",
-    "input_length", "implementation", "use_cudnn",
+    "name",
+    "dtype",
+    "seed",
+    "batch_input_shape",
+    "batch_shape",
+    "input_shape",
+    "input_dtype",
+    "input_length",
+    "implementation",
+    "use_cudnn",
 ];
 
 /// What was made of a configuration.
@@ -73,7 +81,8 @@ pub(super) fn read(
             *value = if known { ours } else { json!("glorot_uniform") };
         }
     }
-    let layer = serde_json::from_value(json!({class: config})).map_err(|error| refusal(&error.to_string()))?;
+    let layer = serde_json::from_value(json!({class: config}))
+        .map_err(|error| refusal(&error.to_string()))?;
     Ok(Made { layer, unknown })
 }
 
@@ -100,7 +109,9 @@ fn own_class<'a>(
             activation("relu", &plain)?;
             match config.remove("max_value") {
                 None | Some(Value::Null) => {}
-                Some(most) if near(&most, 6.0) => drop(config.insert("activation".into(), json!("relu6"))),
+                Some(most) if near(&most, 6.0) => {
+                    drop(config.insert("activation".into(), json!("relu6")))
+                }
                 Some(most) => return Err(only("max_value", &most, "6, or none,")),
             }
             Ok("Activation")
@@ -131,13 +142,17 @@ fn complete(target: &mut Value, input: &[usize]) -> Result<(), String> {
     if sides.iter().filter(|side| is_open(side)).count() != 1 {
         return Ok(());
     }
-    let known = sides.iter().filter(|side| !is_open(side)).try_fold(1u64, |product, side| {
-        side.as_u64().and_then(|side| product.checked_mul(side))
-    });
+    let known = sides
+        .iter()
+        .filter(|side| !is_open(side))
+        .try_fold(1u64, |product, side| side.as_u64().and_then(|side| product.checked_mul(side)));
     let all = elements(input).map(|all| all as u64);
     match (all, known) {
         (Some(all), Some(known)) if known > 0 && all % known == 0 => {
-            sides.iter_mut().filter(|side| is_open(side)).for_each(|side| *side = json!(all / known));
+            sides
+                .iter_mut()
+                .filter(|side| is_open(side))
+                .for_each(|side| *side = json!(all / known));
             Ok(())
         }
         _ => Err(format!("{input:?} does not divide into {}", words::shown(&json!(sides)))),

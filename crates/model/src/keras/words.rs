@@ -55,7 +55,9 @@ fn plain(class: &str, config: Map<String, Value>) -> (String, Map<String, Value>
         let text = |key| config.get(key).and_then(Value::as_str).unwrap_or_default();
         match (scale, text("mode"), text("distribution")) {
             (1.0, "fan_avg", "uniform") => return ("glorot_uniform".into(), Map::new()),
-            (2.0, "fan_in", "normal" | "truncated_normal") => return ("he_normal".into(), Map::new()),
+            (2.0, "fan_in", "normal" | "truncated_normal") => {
+                return ("he_normal".into(), Map::new());
+            }
             _ => {}
         }
     }

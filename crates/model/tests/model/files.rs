@@ -118,7 +118,10 @@ fn messages_name_the_file() {
     let model = small_model(0);
     for name in ["m.pt", "m"] {
         let error = model.save(&folder.path().join(name)).unwrap_err().to_string();
-        assert!(error.contains(name) && error.contains(".safetensors, .h5, .keras or .npz"), "{error}");
+        assert!(
+            error.contains(name) && error.contains(".safetensors, .h5, .keras or .npz"),
+            "{error}"
+        );
     }
     assert!(Model::can_save(Path::new("m.pt")).is_err());
     for name in ["m.h5", "m.keras", "m.npz", "m.safetensors"] {

@@ -52,8 +52,11 @@ fn a_chain_is_the_same_from_every_keras() {
 #[test]
 fn branches_are_the_same_from_every_keras() {
     let first = read("branches-3.h5");
-    assert_eq!(rows(&first.graph).join(", "), "pixels , separable pixels, relu separable, depthwise pixels, \
-        short pixels, both relu depthwise, sum short both, rows sum, again rows, mean again, sums mean, classes sums");
+    assert_eq!(
+        rows(&first.graph).join(", "),
+        "pixels , separable pixels, relu separable, depthwise pixels, \
+        short pixels, both relu depthwise, sum short both, rows sum, again rows, mean again, sums mean, classes sums"
+    );
     let counted: Vec<f32> = (0..first.weights.len()).map(|n| n as f32 / 64.0).collect();
     assert_eq!(first.weights, counted);
     let by_name = |name: &str| {
@@ -75,7 +78,7 @@ fn branches_are_the_same_from_every_keras() {
 
 #[test]
 fn a_model_comes_back_from_our_own_files_as_it_was() {
-    for format in [Format::Hdf5, Format::Keras] {
+    for format in [Format::Hdf5, Format::Keras, Format::Npz] {
         for model in [small_model(5), read("chain-2.h5"), read("branches-3.keras")] {
             let bytes = model.to_bytes_as(format).unwrap();
             assert_eq!(bytes, model.to_bytes_as(format).unwrap());
@@ -106,13 +109,15 @@ fn layers_keep_their_order_here_and_have_keras_own_there() {
 
 #[test]
 fn thousands_of_layers_have_their_names_in_pieces() {
-    let dense = |_| Layer::Dense(spec::Dense {
-        units: 1,
-        activation: Activation::Linear,
-        use_bias: false,
-        kernel_initializer: Initializer::Ones,
-        bias_initializer: Initializer::Zeros,
-    });
+    let dense = |_| {
+        Layer::Dense(spec::Dense {
+            units: 1,
+            activation: Activation::Linear,
+            use_bias: false,
+            kernel_initializer: Initializer::Ones,
+            bias_initializer: Initializer::Zeros,
+        })
+    };
     let graph = Graph::sequential(&[1], (0..2500).map(dense).collect()).unwrap();
     let card = model::Card::new("deep", "layers", model::Preprocess::numbers(vec![1], 1.0));
     let deep = Model { weights: graph.initialize(1), graph, card };
@@ -121,8 +126,29 @@ fn thousands_of_layers_have_their_names_in_pieces() {
 }
 
 #[test]
+fn weights_go_onto_layers_that_are_known() {
+    let model = read("branches-3.h5");
+    let other = Model { weights: model.graph.initialize(3), ..model.clone() };
+    for format in [Format::Hdf5, Format::Keras, Format::Npz, Format::Safetensors] {
+        let joined = model.with_weights(other.to_bytes_as(format).unwrap()).unwrap();
+        assert_eq!((joined.weights, joined.graph), (other.weights.clone(), model.graph.clone()));
+    }
+    let strange = small_model(1);
+    for format in [Format::Hdf5, Format::Keras, Format::Npz, Format::Safetensors] {
+        assert!(model.with_weights(strange.to_bytes_as(format).unwrap()).is_err());
+    }
+}
+
+#[test]
+fn unknown_initializers_stand_in_the_way_of_fresh_weights_alone() {
+    let error = read("branches-3.h5").check_fresh().unwrap_err().to_string();
+    assert!(error.contains("orthogonal") && error.contains("sums"), "{error}");
+    assert!(read("chain-3.h5").check_fresh().is_ok());
+}
+
+#[test]
 fn a_changed_weight_is_found() {
-    for format in [Format::Hdf5, Format::Keras] {
+    for format in [Format::Hdf5, Format::Keras, Format::Npz] {
         let model = small_model(5);
         let mut bytes = model.to_bytes_as(format).unwrap();
         let value = model.weights[0].to_le_bytes();
