@@ -69,6 +69,6 @@ fn a_run_goes_on_from_a_keras_file_or_takes_its_layers() {
     let more = named("more", "small.keras");
     assert!(loss(&more) < loss(&first), "{} is not below {}", loss(&more), loss(&first));
     // The layers and the seed are the same, so the weights are.
-    let fresh = named("fresh", "{file: small.keras, fresh: true}");
+    let fresh = named("fresh", "{layers_of: small.keras}");
     assert_eq!(fresh["weights_sha256"], first["weights_sha256"]);
 }

@@ -33,7 +33,7 @@ pub use format::Format;
 pub use graph::{Graph, Node};
 pub use hash::weights_sha256;
 pub use model::{FILE_NAME, Model};
-pub use network::{Network, network};
+pub use network::{Network, check_probabilities, network};
 pub use published::Published;
 pub use summary::summary;
 pub use vote::{Verdict, vote};

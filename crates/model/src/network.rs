@@ -165,8 +165,8 @@ fn conv(filters: usize) -> Layer {
     })
 }
 
-/// The usual losses read probabilities, one for each class, or one alone for the second of two; a
-/// network that answers anything else would train on nonsense without a word.
+/// The network takes the data's samples and answers with a probability for each class, or with one
+/// alone for the second of two.
 fn check(graph: &Graph, input: &[usize], classes: usize) -> Result<(), Error> {
     if graph.input_shape() != input {
         return Err(Error::Unfit(format!(
@@ -174,34 +174,34 @@ fn check(graph: &Graph, input: &[usize], classes: usize) -> Result<(), Error> {
             graph.input_shape()
         )));
     }
+    let outputs = graph.output_shape();
+    if outputs.len() > 1 {
+        return Err(Error::Unfit(format!(
+            "the network answers with numbers of shape {outputs:?}, not one for each class; put Flatten before its last layer"
+        )));
+    }
+    if outputs != [classes] && !(outputs == [1] && classes <= 2) {
+        return Err(Error::Unfit(format!(
+            "the network answers with {outputs:?} numbers, the data has {classes} classes; end with Dense and units: {classes}"
+        )));
+    }
+    check_probabilities(graph)
+}
+
+/// Whether a network's answers are probabilities, which the usual losses read. One that ends otherwise would
+/// train on nonsense without a word.
+pub fn check_probabilities(graph: &Graph) -> Result<(), Error> {
     let last = match graph.nodes().last().map(|node| &node.layer) {
         Some(Layer::Dense(last)) => last.activation,
         Some(Layer::Activation(last)) => last.activation,
         _ => Activation::Linear,
     };
-    if graph.output_shape() == [1] && classes <= 2 {
-        return match last {
-            Activation::Sigmoid => Ok(()),
-            _ => Err(Error::Unfit(
-                "the network's one number is no probability; give its last layer activation: sigmoid"
-                    .into(),
-            )),
-        };
-    }
-    if graph.output_shape().len() > 1 {
-        return Err(Error::Unfit(format!(
-            "the network answers with numbers of shape {:?}, not one for each class; put Flatten before its last layer",
-            graph.output_shape()
-        )));
-    }
-    if graph.output_shape() != [classes] {
-        return Err(Error::Unfit(format!(
-            "the network answers with {:?} numbers, the data has {classes} classes; end with Dense and units: {classes}",
-            graph.output_shape()
-        )));
-    }
-    match last {
-        Activation::Softmax => Ok(()),
+    match (graph.output_shape(), last) {
+        ([1], Activation::Sigmoid) | (_, Activation::Softmax) => Ok(()),
+        ([1], _) => Err(Error::Unfit(
+            "the network's one number is no probability; give its last layer activation: sigmoid"
+                .into(),
+        )),
         _ => Err(Error::Unfit(
             "the network does not end in probabilities; give its last layer activation: softmax"
                 .into(),

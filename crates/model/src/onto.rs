@@ -13,7 +13,7 @@ impl Model {
         match self.card.more.get(UNKNOWN_INITIALIZERS) {
             None => Ok(()),
             Some(unknown) => Err(Error::Unfit(format!(
-                "the weights of {} cannot start afresh: there is no {unknown}; leave `fresh` out to go on from the weights \
+                "the weights of {} cannot start afresh: there is no {unknown}; name the file without `layers_of` to go on from the weights \
                  it has",
                 self.card.name
             ))),

@@ -9,8 +9,8 @@ use crate::resolve::Placed;
 use crate::train_form::TrainForm;
 use crate::words::{self, LATER};
 use crate::{
-    Action, Data, Duration, Holdout, Length, NodeSelector, On, Schedule, Split, Train, nearest,
-    strategy_check,
+    Action, Data, Duration, Holdout, Length, Model, NodeSelector, On, Schedule, Split, Train,
+    nearest, strategy_check,
 };
 
 /// How many steps a run may have. Planning takes time that grows with their square.
@@ -25,7 +25,9 @@ pub(crate) fn complete(form: TrainForm, path: &Path, model: &Path) -> Result<Tra
     }
     strategy_check::one_sync(form.strategy.as_ref(), path)?;
     match &form.model {
-        Some(given) => given.file().map_or(Ok(()), |file| model_file(file, model))?,
+        Some(Model::File(file)) => model_file(file, model.join(["file"]))?,
+        Some(Model::Fresh(file)) => model_file(file, model.join(["layers_of"]))?,
+        Some(_) => {}
         None => {
             return Err(Complaint::new(path.clone(), "`model` is missing")
                 .with_hint("such as `model: mnist-cnn`"));
@@ -34,14 +36,14 @@ pub(crate) fn complete(form: TrainForm, path: &Path, model: &Path) -> Result<Tra
     Train::try_from(form).map_err(|message| Complaint::new(path.clone(), message))
 }
 
-fn model_file(file: &str, path: &Path) -> Result<(), Complaint> {
+fn model_file(file: &str, path: Path) -> Result<(), Complaint> {
     let lower = file.to_lowercase();
     let shown = words::shortened(file);
     if [".safetensors", ".h5", ".hdf5", ".keras"].iter().any(|ending| lower.ends_with(ending)) {
         return Ok(());
     }
     let message = format!("`{shown}`: a model file ends in `.safetensors`, `.h5` or `.keras`");
-    Err(Complaint::new(path.join(["file"]), message))
+    Err(Complaint::new(path, message))
 }
 
 /// Everything that makes no sense in what the run is given elsewhere.

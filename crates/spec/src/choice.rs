@@ -136,7 +136,7 @@ fn unknown_word(text: &str, choice: &Choice) -> (String, Option<String>) {
     let (message, mut hint) =
         words::unknown(&format!("value `{}`", words::shortened(text)), text, choice.all_words());
     if let (Some(hint), Some(_)) = (&mut hint, choice.short_path) {
-        hint.push_str(", or a path such as `model.safetensors` or `model.h5`");
+        hint.push_str(", or a path such as `model.safetensors`");
     }
     (message, hint)
 }

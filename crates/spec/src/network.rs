@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Layer, Pair};
 
 /// A network. In a run file: `mnist-cnn`, `{name: mnist-mlp, hidden_units: 1000}`,
-/// `{layers: […]}`, a path that ends in `.safetensors`, `.h5` or `.keras`, or `{file: my.h5, fresh: true}` for its layers
+/// `{layers: […]}`, a path that ends in `.safetensors`, `.h5` or `.keras`, or `{layers_of: my.h5}` for its layers
 /// alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Form", into = "Form")]
@@ -107,9 +107,11 @@ enum Form {
     File {
         /// A path that ends in `.safetensors`, `.h5` or `.keras`.
         file: String,
-        /// Whether only its layers are taken, and training starts from fresh weights.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        fresh: bool,
+    },
+    /// The layers of a model, to start from fresh weights.
+    Fresh {
+        /// A path that ends in `.safetensors`, `.h5` or `.keras`.
+        layers_of: String,
     },
 }
 
@@ -118,8 +120,8 @@ impl From<Form> for Model {
         match form {
             Form::Builtin(builtin) => Model::Builtin(builtin),
             Form::Layers { layers } => Model::Layers(layers),
-            Form::File { file, fresh: false } => Model::File(file),
-            Form::File { file, fresh: true } => Model::Fresh(file),
+            Form::File { file } => Model::File(file),
+            Form::Fresh { layers_of } => Model::Fresh(layers_of),
         }
     }
 }
@@ -129,8 +131,8 @@ impl From<Model> for Form {
         match model {
             Model::Builtin(builtin) => Form::Builtin(builtin),
             Model::Layers(layers) => Form::Layers { layers },
-            Model::File(file) => Form::File { file, fresh: false },
-            Model::Fresh(file) => Form::File { file, fresh: true },
+            Model::File(file) => Form::File { file },
+            Model::Fresh(layers_of) => Form::Fresh { layers_of },
         }
     }
 }

@@ -288,11 +288,13 @@ pub fn starting_point(
     match model {
         spec::Model::File(path) => {
             let Model { graph, weights, .. } = Model::load(path.as_ref())?;
+            model::check_probabilities(&graph)?;
             Ok((Network::around(graph), Some(weights)))
         }
         spec::Model::Fresh(path) => {
             let model = Model::load(path.as_ref())?;
             model.check_fresh()?;
+            model::check_probabilities(&model.graph)?;
             Ok((Network::around(model.graph), None))
         }
         model => Ok((model::network(model, shape, classes)?, None)),
