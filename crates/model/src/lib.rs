@@ -14,6 +14,7 @@ mod layer;
 mod manifest;
 mod model;
 mod network;
+mod npy;
 mod npz;
 mod onto;
 mod orthogonal;
@@ -24,6 +25,7 @@ mod summary;
 mod vote;
 mod weight;
 mod xception;
+mod zipped;
 
 pub use average::{Part, average, mean};
 pub use card::{Card, DataFacts, Metrics, Preprocess, Trained};

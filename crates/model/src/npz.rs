@@ -2,16 +2,16 @@
 //! the weights by name and we get the model back.
 
 use std::collections::HashMap;
-use std::io::{self, Cursor, Write};
+use std::io::{self, Write};
 
-use data::npz::{self, Array, Limits};
-use data::{Values, View};
-
+use crate::hash::for_each_block;
+use crate::npy::{self, Array, Values};
 use crate::safetensors::{CARD, GRAPH, card_of, shortened};
+use crate::zipped::{Zipped, Zipper};
 use crate::{Card, FileProblem, Graph, Model, weights_sha256};
 
 /// More arrays than any network has weights.
-const LIMITS: Limits = Limits { arrays: 30_000, header: 64 << 10, bytes: 16 << 30 };
+const MAX_ARRAYS: usize = 30_000;
 
 type Arrays = HashMap<String, Array>;
 
@@ -19,7 +19,7 @@ type Arrays = HashMap<String, Array>;
 pub(crate) fn read(bytes: &[u8]) -> Result<Model, FileProblem> {
     let arrays = arrays(bytes)?;
     let text = |name: &str| match arrays.get(name).map(|array| &array.values) {
-        Some(Values::U8(bytes)) => std::str::from_utf8(bytes)
+        Some(Values::Bytes(bytes)) => std::str::from_utf8(bytes)
             .map_err(|_| FileProblem::Damaged(format!("its {name} is not text"))),
         _ => Err(FileProblem::NotAModel(format!(
             "it is npz data without {name}, so its layers are unknown; `trainyard convert --onto MODEL` puts arrays of \
@@ -60,9 +60,19 @@ pub(crate) fn read_onto(
 }
 
 fn arrays(bytes: &[u8]) -> Result<Arrays, FileProblem> {
-    let read = npz::read(bytes, &LIMITS);
-    let read = read.map_err(|error| FileProblem::Damaged(shortened(&error.to_string())))?;
-    Ok(read.into_iter().collect())
+    let mut zip = Zipped::open(bytes, MAX_ARRAYS)?;
+    let mut arrays = Arrays::new();
+    for entry in zip.names() {
+        let (Some(name), Some(bytes)) = (entry.strip_suffix(".npy"), zip.entry(&entry, u64::MAX)?)
+        else {
+            continue;
+        };
+        let array = npy::read(&bytes);
+        let named =
+            |problem| FileProblem::Damaged(format!("its array {}: {problem}", shortened(name)));
+        arrays.insert(name.to_owned(), array.map_err(named)?);
+    }
+    Ok(arrays)
 }
 
 fn by_name(arrays: &Arrays, graph: &Graph) -> Result<Vec<f32>, FileProblem> {
@@ -75,7 +85,7 @@ fn by_name(arrays: &Arrays, graph: &Graph) -> Result<Vec<f32>, FileProblem> {
 
 /// Room for the weights, if there are as many numbers in the file.
 fn arena(arrays: &Arrays, graph: &Graph) -> Result<Vec<f32>, FileProblem> {
-    let there: usize = arrays.values().map(|array| array.values.len()).sum();
+    let there: usize = arrays.values().map(|array| array.shape.iter().product::<usize>()).sum();
     match graph.parameter_count() {
         needed if needed > there => Err(FileProblem::Damaged(format!(
             "its layers have {needed} weights, and it holds {there} numbers"
@@ -96,7 +106,7 @@ fn copy(
             "{name} has the shape {:?}, and its layer needs {shape:?}",
             array.shape
         )),
-        Some(Array { values: Values::F32(values), .. }) if values.len() == place.len() => {
+        Some(Array { values: Values::Floats(values), .. }) if values.len() == place.len() => {
             place.copy_from_slice(values);
             Ok(())
         }
@@ -105,18 +115,21 @@ fn copy(
 }
 
 /// Writes a model.
-pub(crate) fn write(model: &Model, mut out: impl Write) -> io::Result<()> {
+pub(crate) fn write(model: &Model, out: impl Write) -> io::Result<()> {
     let card = Card { weights_sha256: weights_sha256(&model.weights), ..model.card.clone() };
-    let texts =
-        [(GRAPH, serde_json::to_string(&model.graph)?), (CARD, serde_json::to_string(&card)?)];
-    let lengths = texts.each_ref().map(|(_, text)| [text.len()]);
-    let mut arrays: Vec<(&str, &[usize], View<'_>)> = vec![];
+    let mut zip = Zipper::new(out);
     for weight in model.graph.weights() {
-        let values = View::F32(&model.weights[weight.range.clone()]);
-        arrays.push((&weight.name, &weight.shape, values));
+        let mut bytes = vec![];
+        for_each_block(&model.weights[weight.range.clone()], |block| {
+            bytes.extend_from_slice(block);
+            io::Result::Ok(())
+        })?;
+        zip.add(&format!("{}.npy", weight.name), &[&npy::header("<f4", &weight.shape), &bytes])?;
     }
-    for ((name, text), length) in texts.iter().zip(&lengths) {
-        arrays.push((name, length, View::U8(text.as_bytes())));
+    for (name, text) in
+        [(GRAPH, serde_json::to_string(&model.graph)?), (CARD, serde_json::to_string(&card)?)]
+    {
+        zip.add(&format!("{name}.npy"), &[&npy::header("|u1", &[text.len()]), text.as_bytes()])?;
     }
-    out.write_all(npz::write(Cursor::new(Vec::new()), &arrays)?.get_ref())
+    zip.finish()
 }

@@ -1,17 +1,15 @@
 //! `.keras`: a zip of `metadata.json`, `config.json` and `model.weights.h5`.
 
 use std::collections::HashMap;
-use std::io::{self, Cursor, Read, Seek, Write};
+use std::io::{self, Write};
 
 use hdf5_pure::{File, FileBuilder, GroupBuilder};
 use serde_json::{Value, json};
 use spec::Layer;
-use zip::read::ZipArchive;
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::{MAX_JSON, VERSION, config, extras, hdf5, training};
-use crate::safetensors::{CARD, GRAPH, shortened};
+use crate::safetensors::{CARD, GRAPH};
+use crate::zipped::{Zipped, Zipper};
 use crate::{FileProblem, Graph, Model};
 
 const METADATA: &str = "metadata.json";
@@ -20,9 +18,6 @@ const WEIGHTS: &str = "model.weights.h5";
 
 /// The most entries of an archive. Keras writes three, and one for each vocabulary.
 const MAX_ENTRIES: usize = 1000;
-
-/// No deflated byte stands for more than this many; a claim beyond it is a lie.
-const DEFLATE_MOST: u64 = 1032;
 
 /// Where the weights of layers lie in the file of weights, newest first.
 const FOLDERS: [&str; 2] = ["layers", "_layer_checkpoint_dependencies"];
@@ -35,18 +30,20 @@ fn parts(_layer: &Layer) -> &'static [&'static str] {
 
 /// Reads a model.
 pub(crate) fn read(bytes: Vec<u8>) -> Result<Model, FileProblem> {
-    let mut zip = open(&bytes)?;
-    let metadata = text(&mut zip, METADATA)?.unwrap_or_default();
+    let mut zip = Zipped::open(&bytes, MAX_ENTRIES)?;
+    let mut text = |name| zip.text(name, MAX_JSON as u64);
+    let metadata = text(METADATA)?.unwrap_or_default();
     let metadata: Value = serde_json::from_str(&metadata).unwrap_or_default();
     let version = metadata.get("keras_version").and_then(Value::as_str).unwrap_or("3");
-    let config = text(&mut zip, CONFIG)?
+    let config = text(CONFIG)?
         .ok_or_else(|| FileProblem::Damaged(format!("the archive has no {CONFIG}")))?;
     let value: Value = serde_json::from_str(&config)
         .map_err(|error| FileProblem::Damaged(format!("its {CONFIG}: {error}")))?;
     let config = config::read(&value, !version.starts_with('3'))?;
-    let (graph, card) = (text(&mut zip, GRAPH)?, text(&mut zip, CARD)?);
+    let (graph, card) = (text(GRAPH)?, text(CARD)?);
     let (graph, card) = extras::read(&config, graph.as_deref(), card.as_deref())?;
-    let inner = entry(&mut zip, WEIGHTS, u64::MAX)?
+    let inner = zip
+        .entry(WEIGHTS, u64::MAX)?
         .ok_or_else(|| FileProblem::Damaged(format!("the archive has no {WEIGHTS}")))?;
     // Weights are placed by the configuration, whatever order our own layers have.
     let named = config.graph.nodes().iter().zip(&config.places);
@@ -57,61 +54,6 @@ pub(crate) fn read(bytes: Vec<u8>) -> Result<Model, FileProblem> {
     let size = inner.len();
     let weights = read_weights((&hdf5::open(inner)?, size), &graph, &places)?;
     extras::finish(graph, weights, card)
-}
-
-fn open(bytes: &[u8]) -> Result<ZipArchive<Cursor<&[u8]>>, FileProblem> {
-    let broken = |error: &dyn std::fmt::Display| {
-        FileProblem::Damaged(format!(
-            "it is not a whole archive ({})",
-            shortened(&error.to_string())
-        ))
-    };
-    let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
-    if zip.len() > MAX_ENTRIES {
-        return Err(broken(&format!(
-            "it has {} entries, and at most {MAX_ENTRIES} are read",
-            zip.len()
-        )));
-    }
-    let overlapping = zip.has_overlapping_files().map_err(|error| broken(&error))?;
-    if overlapping || zip.has_duplicate_names() {
-        return Err(broken(&"its entries share names or bytes"));
-    }
-    Ok(zip)
-}
-
-/// The bytes of an entry, if it is there and not too large.
-fn entry<R: Read + Seek>(
-    zip: &mut ZipArchive<R>,
-    name: &str,
-    most: u64,
-) -> Result<Option<Vec<u8>>, FileProblem> {
-    if zip.index_for_name(name).is_none() {
-        return Ok(None);
-    }
-    let damaged = |error: &dyn std::fmt::Display| {
-        FileProblem::Damaged(format!("its {name}: {}", shortened(&error.to_string())))
-    };
-    let mut entry = zip.by_name(name).map_err(|error| damaged(&error))?;
-    let (packed, size) = (entry.compressed_size(), entry.size());
-    if size > most || size / DEFLATE_MOST > packed {
-        return Err(damaged(&format!("it claims to unpack {packed} bytes to {size}")));
-    }
-    let mut bytes = Vec::new();
-    entry.by_ref().take(size + 1).read_to_end(&mut bytes).map_err(|error| damaged(&error))?;
-    match bytes.len() as u64 == size {
-        true => Ok(Some(bytes)),
-        false => Err(damaged(&"it is not as long as it says")),
-    }
-}
-
-fn text<R: Read + Seek>(
-    zip: &mut ZipArchive<R>,
-    name: &str,
-) -> Result<Option<String>, FileProblem> {
-    let bytes = entry(zip, name, MAX_JSON as u64)?;
-    let text = bytes.map(String::from_utf8).transpose();
-    text.map_err(|_| FileProblem::Damaged(format!("its {name} is not text")))
 }
 
 /// Reads the weights of a file that Keras 3's `save_weights` wrote.
@@ -176,24 +118,15 @@ pub(crate) fn write(model: &Model, out: impl Write) -> io::Result<()> {
     }
     let metadata = json!({"keras_version": VERSION, "date_saved": "1980-01-01@00:00:00"});
     let weights = weights_file(model, &order, &config).finish().map_err(io::Error::other)?;
-    let mut zip = ZipWriter::new_stream(out);
-    let mut add = |name: &str, bytes: &[u8]| {
-        let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Stored)
-            .last_modified_time(DateTime::default())
-            .unix_permissions(0o644)
-            .large_file(bytes.len() > 4_000_000_000);
-        zip.start_file(name, options)?;
-        zip.write_all(bytes)
-    };
+    let mut zip = Zipper::new(out);
+    let mut add = |name: &str, bytes: &[u8]| zip.add(name, &[bytes]);
     add(METADATA, metadata.to_string().as_bytes())?;
     add(CONFIG, config.to_string().as_bytes())?;
     add(WEIGHTS, &weights)?;
     for (name, value) in extras::texts(model)? {
         add(name, value.as_bytes())?;
     }
-    zip.finish()?;
-    Ok(())
+    zip.finish()
 }
 
 /// The file of weights: a group for each layer, called as Keras will count them.
