@@ -5,6 +5,7 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use model::{FileProblem, Format, Graph, Model, Node};
+use proptest::prelude::*;
 use spec::{Activation, ActivationLayer, Initializer, Layer};
 
 use crate::small_model;
@@ -169,16 +170,30 @@ fn cut_files_are_errors() {
     }
 }
 
-#[test]
-fn flipped_bytes_never_end_the_process() {
-    for name in ["chain-3.h5", "branches-2.keras"] {
-        let bytes = recorded(name);
-        for at in (0..bytes.len()).step_by(7) {
-            let mut flipped = bytes.clone();
-            flipped[at] ^= 0x55;
-            if let Ok(model) = Model::from_bytes(&flipped) {
-                assert_eq!(model.weights.len(), model.graph.parameter_count());
+proptest! {
+    #[test]
+    fn damaged_files_never_end_the_process(
+        name in prop::sample::select(&["chain-3.h5", "chain-2.h5", "branches-2.keras", "branches-3.h5"][..]),
+        ours in any::<bool>(),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), 0u8..5, any::<u8>()), 1..6),
+    ) {
+        let mut bytes = recorded(name);
+        if ours {
+            let format = Format::of(Path::new(name)).unwrap();
+            bytes = Model::from_bytes(&bytes).unwrap().to_bytes_as(format).unwrap();
+        }
+        for (at, kind, value) in damage {
+            let at = at.index(bytes.len() - 8);
+            match kind {
+                0 => bytes[at] ^= 1 << (value % 8),
+                1 => bytes[at] = value,
+                2 => bytes[at..at + 8].fill(0xff),
+                3 => bytes[at..at + 8].fill(0),
+                _ => bytes[at..at + 4].copy_from_slice(&(u32::from(value) << 8).to_le_bytes()),
             }
+        }
+        if let Ok(model) = Model::from_bytes(&bytes) {
+            prop_assert_eq!(model.weights.len(), model.graph.parameter_count());
         }
     }
 }
