@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::order::keras_order;
 use super::{edges, layers, words};
-use crate::layer::output_shape;
+use crate::layer::{elements, output_shape};
 use crate::safetensors::shortened;
 use crate::{FileProblem, Graph, Node};
 
@@ -150,6 +150,10 @@ fn build(
         let made = layer(entry, &before, old).map_err(|problem| refused(entry, &problem))?;
         let shape =
             output_shape(&made.layer, &before).map_err(|problem| refused(entry, &problem))?;
+        // The next layer counts on it.
+        if shape.is_empty() || elements(&shape).is_none() {
+            return Err(refused(entry, "its output is empty or too large"));
+        }
         unknown.extend(made.unknown.into_iter().map(|start| format!("{}: {start}", entry.name)));
         numbers.insert(entry.name, nodes.len());
         nodes.push(Node { name: entry.name.to_owned(), layer: made.layer, inputs });
@@ -178,12 +182,14 @@ fn sample(shape: &Value) -> Result<Vec<usize>, String> {
     let sides = shape.as_array().and_then(|sides| sides.split_first());
     let whole = |side: &Value| side.as_u64().and_then(|side| usize::try_from(side).ok());
     let sides = sides.map(|(_, sides)| sides.iter().map(whole).collect::<Option<Vec<usize>>>());
-    sides.flatten().ok_or_else(|| {
-        format!(
-            "the input's shape is {}; every side but the first must be a number",
-            words::shown(shape)
-        )
-    })
+    let shown = words::shown(shape);
+    let sides = sides.flatten().ok_or_else(|| {
+        format!("the input's shape is {shown}; every side but the first must be a number")
+    })?;
+    match sides.is_empty() || elements(&sides).is_none() {
+        true => Err(format!("the input's shape {shown} is empty or too large")),
+        false => Ok(sides),
+    }
 }
 
 /// Each layer after what it reads, otherwise in the file's order.

@@ -15,6 +15,8 @@ mod h5;
 mod hdf5;
 mod layers;
 mod order;
+#[cfg(test)]
+mod refusals;
 mod training;
 mod words;
 
