@@ -47,7 +47,8 @@ pub(crate) fn read_onto(
     order: &[usize],
 ) -> Result<Vec<f32>, FileProblem> {
     let arrays = arrays(bytes)?;
-    if !arrays.contains_key("arr_0") {
+    let named = graph.weights().iter().all(|weight| arrays.contains_key(&weight.name));
+    if named || !arrays.contains_key("arr_0") {
         return by_name(&arrays, graph);
     }
     let mut weights = arena(&arrays, graph)?;
