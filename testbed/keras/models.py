@@ -116,7 +116,6 @@ def refused(real: SimpleNamespace, binary: Binary) -> None:
         (layers.PReLU(name="odd"), ("PReLU", "Dense")),
         (layers.Dense(3, activation="gelu", name="odd"), ("gelu", "sigmoid")),
         (layers.Dense(3, kernel_regularizer="l2", name="odd"), ("kernel_regularizer", "units")),
-        (layers.Dense(3, trainable=False, name="odd"), ("trainable",)),
         (layers.LeakyReLU(negative_slope=0.5, name="odd"), ("negative_slope", "0.5", "0.2")),
         (layers.Dense(3, dtype="mixed_float16", name="odd"), ("mixed_float16", "float32")),
     ]:

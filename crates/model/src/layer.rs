@@ -55,29 +55,29 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
     let [input] = inputs else {
         return Err(format!("it reads {} layers, and takes one", inputs.len()));
     };
+    check_arguments(layer)?;
     match layer {
         Layer::Input(_) | Layer::Add(_) | Layer::Concatenate(_) => unreachable!("answered above"),
         Layer::Dense(dense) => {
             Ok(input[..input.len() - 1].iter().copied().chain([dense.units]).collect())
         }
         Layer::Conv2D(conv) => {
-            let [height, width, _] = picture(input)?;
-            let [height, width] =
-                windows([height, width], conv.kernel_size, conv.strides, conv.padding)?;
+            let [height, width, _] = slid(input, conv.kernel_size, conv.strides, conv.padding)?;
             Ok(vec![height, width, conv.filters])
         }
         Layer::DepthwiseConv2D(conv) => {
-            let [height, width, channels] = picture(input)?;
-            let [height, width] =
-                windows([height, width], conv.kernel_size, conv.strides, conv.padding)?;
+            let [height, width, channels] =
+                slid(input, conv.kernel_size, conv.strides, conv.padding)?;
             let channels = channels.checked_mul(conv.depth_multiplier);
             Ok(vec![height, width, channels.ok_or("it has too many channels")?])
         }
         Layer::SeparableConv2D(conv) => {
-            let [height, width, _] = picture(input)?;
-            let [height, width] =
-                windows([height, width], conv.kernel_size, conv.strides, conv.padding)?;
+            let [height, width, _] = slid(input, conv.kernel_size, conv.strides, conv.padding)?;
             Ok(vec![height, width, conv.filters])
+        }
+        Layer::MaxPooling2D(pool) | Layer::AveragePooling2D(pool) => {
+            let strides = pool.strides.unwrap_or(pool.pool_size);
+            slid(input, pool.pool_size, strides, pool.padding).map(Vec::from)
         }
         Layer::GlobalMaxPooling2D(pool) | Layer::GlobalAveragePooling2D(pool) => {
             let [_, _, channels] = picture(input)?;
@@ -89,35 +89,11 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
                 false => Err(format!("{input:?} has other than the numbers of {target_shape:?}")),
             }
         }
-        Layer::MaxPooling2D(pool) | Layer::AveragePooling2D(pool) => {
-            let [height, width, channels] = picture(input)?;
-            let strides = pool.strides.unwrap_or(pool.pool_size);
-            let [height, width] = windows([height, width], pool.pool_size, strides, pool.padding)?;
-            Ok(vec![height, width, channels])
-        }
-        Layer::Dropout(dropout) if !(0.0..1.0).contains(&dropout.rate) => {
-            Err(format!("a rate of {} is not from 0 to below 1", dropout.rate))
-        }
-        Layer::BatchNormalization(norm)
-            if !((0.0..=1.0).contains(&norm.momentum) && norm.epsilon > 0.0) =>
-        {
-            Err("its momentum is from 0 to 1, and its epsilon above 0".into())
-        }
-        Layer::Rescaling(layer) if !(layer.scale.is_finite() && layer.offset.is_finite()) => {
-            Err("its scale and offset are not numbers".into())
-        }
-        Layer::RandomRotation(layer) if !(0.0..=1.0).contains(&layer.factor) => {
-            Err(format!("a factor of {} is not from 0 to 1", layer.factor))
-        }
         Layer::RandomFlip(_) | Layer::RandomRotation(_) => picture(input).map(Vec::from),
         Layer::ZeroPadding2D(layer) => {
             let [height, width, channels] = picture(input)?;
             let spec::Sides { top, bottom, left, right } = layer.padding;
-            let all = [top, bottom, left, right];
-            match all.iter().all(|&side| side <= MAX_SIDE) {
-                true => Ok(vec![height + top + bottom, width + left + right, channels]),
-                false => Err(format!("a padding is at most {MAX_SIDE}")),
-            }
+            Ok(vec![height + top + bottom, width + left + right, channels])
         }
         Layer::Dropout(_)
         | Layer::Activation(_)
@@ -128,6 +104,35 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
             sequence::shape(layer, input)
         }
     }
+}
+
+/// Whether a layer's own numbers make sense, whatever it reads.
+fn check_arguments(layer: &Layer) -> Result<(), String> {
+    let problem = match layer {
+        Layer::Dropout(layer) if !(0.0..1.0).contains(&layer.rate) => {
+            format!("a rate of {} is not from 0 to below 1", layer.rate)
+        }
+        Layer::BatchNormalization(layer)
+            if !((0.0..=1.0).contains(&layer.momentum) && layer.epsilon > 0.0) =>
+        {
+            "its momentum is from 0 to 1, and its epsilon above 0".into()
+        }
+        Layer::Rescaling(layer) if !(layer.scale.is_finite() && layer.offset.is_finite()) => {
+            "its scale and offset are not numbers".into()
+        }
+        Layer::RandomRotation(layer) if !(0.0..=1.0).contains(&layer.factor) => {
+            format!("a factor of {} is not from 0 to 1", layer.factor)
+        }
+        Layer::ZeroPadding2D(layer) => {
+            let [down, across]: [[usize; 2]; 2] = layer.padding.into();
+            match down.iter().chain(&across).max() {
+                Some(&most) if most > MAX_SIDE => format!("a padding is at most {MAX_SIDE}"),
+                _ => return Ok(()),
+            }
+        }
+        _ => return Ok(()),
+    };
+    Err(problem)
 }
 
 /// The shape of what several layers come to.
@@ -216,6 +221,18 @@ fn picture(shape: &[usize]) -> Result<[usize; 3], String> {
     shape
         .try_into()
         .map_err(|_| format!("it takes pictures [height, width, channels], not {shape:?}"))
+}
+
+/// What windows that slide over a picture make of it: as many pixels as windows, and its channels.
+fn slid(
+    input: &[usize],
+    window: Pair,
+    stride: Pair,
+    padding: Padding,
+) -> Result<[usize; 3], String> {
+    let [height, width, channels] = picture(input)?;
+    let [height, width] = windows([height, width], window, stride, padding)?;
+    Ok([height, width, channels])
 }
 
 /// How many windows fit, down and across.

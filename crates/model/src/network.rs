@@ -125,7 +125,11 @@ fn mnist_cnn(dropout: [f32; 2], classes: usize) -> Vec<Layer> {
 fn imdb_bigru(words: usize, classes: usize) -> Vec<Layer> {
     let both = |return_sequences| {
         let layer = Recurrent::Gru(Gru { return_sequences, ..Gru::new(128) });
-        Layer::Bidirectional(Bidirectional { layer, merge_mode: MergeMode::Concat })
+        Layer::Bidirectional(Bidirectional {
+            layer,
+            merge_mode: MergeMode::Concat,
+            trainable: true,
+        })
     };
     let last = match classes {
         0..=2 => dense(1, Activation::Sigmoid),
@@ -136,6 +140,7 @@ fn imdb_bigru(words: usize, classes: usize) -> Vec<Layer> {
         output_dim: 100,
         embeddings_initializer: Initializer::Uniform,
         mask_zero: false,
+        trainable: true,
     };
     vec![Layer::Embedding(embedding), both(true), both(false), Layer::Dense(last)]
 }

@@ -271,7 +271,11 @@ mod tests {
         assert!(problem.contains("leave go_backwards out"), "{problem}");
         let gru = layers("[{GRU: {units: 3, return_sequences: true}}]");
         let Layer::Gru(gru) = gru[0].clone() else { panic!("a GRU") };
-        let both = Bidirectional { layer: Recurrent::Gru(gru), merge_mode: MergeMode::Sum };
+        let both = Bidirectional {
+            layer: Recurrent::Gru(gru),
+            merge_mode: MergeMode::Sum,
+            trainable: true,
+        };
         let first = layers("[{Embedding: {input_dim: 9, output_dim: 3, mask_zero: true}}]");
         let list = [
             (Layer::Input(Input { shape: vec![7] }), vec![]),

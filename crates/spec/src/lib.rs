@@ -8,6 +8,7 @@
 
 mod check;
 mod choice;
+mod convolution;
 mod data;
 mod error;
 mod evaluate;
@@ -38,13 +39,15 @@ mod train_form;
 mod tree;
 mod words;
 
+pub use convolution::{
+    Conv2D, DepthwiseConv2D, GlobalPooling2D, Padding, Pair, Pooling2D, SeparableConv2D,
+};
 pub use data::{Assign, BUILTIN_DATA, Color, Data, Holdout, Prepare};
 pub use error::{Problem, SpecError};
 pub use evaluate::{Evaluate, Split};
 pub use layer::{
-    Activation, ActivationLayer, Add, BatchNormalization, Concatenate, Conv2D, Dense,
-    DepthwiseConv2D, Dropout, Flatten, GlobalPooling2D, Initializer, Input, Layer, Padding, Pair,
-    Pooling2D, Reshape, SeparableConv2D,
+    Activation, ActivationLayer, Add, BatchNormalization, Concatenate, Dense, Dropout, Flatten,
+    Initializer, Input, Layer, Reshape,
 };
 pub use nearest::nearest;
 pub use network::{Builtin, Model};

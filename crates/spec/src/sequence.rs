@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::layer::{is_yes, yes, zeros};
 use crate::{Activation, Initializer};
 
 /// A row of trained numbers for each word.
@@ -21,6 +22,9 @@ pub struct Embedding {
     /// Whether the id 0 fills up short texts, and recurrent layers after this one pass it by.
     #[serde(default)]
     pub mask_zero: bool,
+    /// Whether training changes its weights.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub trainable: bool,
 }
 
 /// Gated recurrent units: reads a sequence step by step and remembers.
@@ -57,6 +61,9 @@ pub struct Gru {
     /// Whether the reset gate acts after the weights of what is remembered, or before.
     #[serde(default = "yes")]
     pub reset_after: bool,
+    /// Whether training changes its weights.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub trainable: bool,
 }
 
 /// Long short-term memory: reads a sequence step by step and remembers.
@@ -93,6 +100,9 @@ pub struct Lstm {
     /// Whether it reads from the end. The results are in the order of reading.
     #[serde(default)]
     pub go_backwards: bool,
+    /// Whether training changes its weights.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub trainable: bool,
 }
 
 /// A recurrent layer twice, one of which reads from the other end.
@@ -104,6 +114,9 @@ pub struct Bidirectional {
     /// What the two results come to.
     #[serde(default)]
     pub merge_mode: MergeMode,
+    /// Whether training changes its weights.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub trainable: bool,
 }
 
 /// A layer that reads a sequence step by step.
@@ -146,6 +159,7 @@ impl Gru {
             return_sequences: false,
             go_backwards: false,
             reset_after: yes(),
+            trainable: true,
         }
     }
 }
@@ -176,20 +190,12 @@ impl Recurrent {
     }
 }
 
-fn yes() -> bool {
-    true
-}
-
 fn tanh() -> Activation {
     Activation::Tanh
 }
 
 fn sigmoid() -> Activation {
     Activation::Sigmoid
-}
-
-fn zeros() -> Initializer {
-    Initializer::Zeros
 }
 
 fn uniform() -> Initializer {

@@ -62,41 +62,6 @@ impl Lowering {
                 self.activate(conv.activation, value, shape)
             }
             Layer::MaxPooling2D(pool) => self.pool(site.pool_window(pool), reads[0], shape),
-            Layer::GlobalMaxPooling2D(_) => {
-                let window = site.whole();
-                self.push(Op::Pool(Pool { window }), reads, shape)
-            }
-            Layer::AveragePooling2D(pool) => {
-                let window = site.pool_window(pool);
-                self.push(Op::Average(Average { window }), reads, shape)
-            }
-            Layer::GlobalAveragePooling2D(_) => {
-                let window = site.whole();
-                self.push(Op::Average(Average { window }), reads, shape)
-            }
-            Layer::BatchNormalization(layer) => self.push(site.normalize(layer), reads, shape),
-            Layer::Rescaling(layer) => {
-                let op = Op::Scale(Scale { scale: layer.scale, offset: layer.offset });
-                self.push(op, reads, shape)
-            }
-            Layer::RandomFlip(layer) => {
-                self.push(site.augment(Turn::Flip(layer.mode)), reads, shape)
-            }
-            Layer::RandomRotation(layer) => {
-                let turn = Turn::Rotate { factor: layer.factor, fill: layer.fill_mode };
-                self.push(site.augment(turn), reads, shape)
-            }
-            Layer::ZeroPadding2D(layer) => self.push(site.pad(layer), reads, shape),
-            Layer::Dropout(dropout) => {
-                let (layer, rate) = (site.number as u64, dropout.rate);
-                self.push(Op::Drop(Drop { layer, rate }), reads, shape)
-            }
-            Layer::Add(_) => self.push(Op::Add, reads, shape),
-            Layer::Concatenate(_) => {
-                let rows = site.inputs.iter().map(|shape| last(shape)).collect();
-                self.push(Op::Concatenate(rows), reads, shape)
-            }
-            Layer::Embedding(_) => self.push(site.embed(), reads, shape),
             Layer::Gru(gru) => {
                 self.recurrent(graph, &site, reads, (&spec::Recurrent::Gru(gru.clone()), None))
             }
@@ -106,6 +71,7 @@ impl Lowering {
             Layer::Bidirectional(both) => {
                 self.recurrent(graph, &site, reads, (&both.layer, Some(both.merge_mode)))
             }
+            _ => self.push(site.op(), reads, shape),
         }
     }
 
@@ -150,6 +116,33 @@ impl Lowering {
 }
 
 impl Site<'_> {
+    /// Of a layer that becomes one operation and nothing else.
+    fn op(&self) -> Op {
+        match self.layer {
+            Layer::GlobalMaxPooling2D(_) => Op::Pool(Pool { window: self.whole() }),
+            Layer::AveragePooling2D(pool) => {
+                Op::Average(Average { window: self.pool_window(pool) })
+            }
+            Layer::GlobalAveragePooling2D(_) => Op::Average(Average { window: self.whole() }),
+            Layer::BatchNormalization(layer) => self.normalize(layer),
+            Layer::Rescaling(layer) => {
+                Op::Scale(Scale { scale: layer.scale, offset: layer.offset })
+            }
+            Layer::RandomFlip(layer) => self.augment(Turn::Flip(layer.mode)),
+            Layer::RandomRotation(layer) => {
+                self.augment(Turn::Rotate { factor: layer.factor, fill: layer.fill_mode })
+            }
+            Layer::ZeroPadding2D(layer) => self.pad(layer),
+            Layer::Dropout(layer) => Op::Drop(Drop { layer: self.number as u64, rate: layer.rate }),
+            Layer::Add(_) => Op::Add,
+            Layer::Concatenate(_) => {
+                Op::Concatenate(self.inputs.iter().map(|shape| last(shape)).collect())
+            }
+            Layer::Embedding(_) => self.embed(),
+            other => unreachable!("a layer of several operations, or none: {other:?}"),
+        }
+    }
+
     fn embed(&self) -> Op {
         let table = &self.weights[0];
         let (words, row) = (table.shape[0], table.shape[1]);

@@ -38,6 +38,7 @@ pub(crate) fn sequences(seed: u64) -> Graph {
                 output_dim: 1 + draw(6),
                 embeddings_initializer: Initializer::Uniform,
                 mask_zero: draw(2) == 0,
+                trainable: true,
             }));
             vec![steps]
         }
@@ -55,7 +56,9 @@ pub(crate) fn sequences(seed: u64) -> Graph {
         let layer = reader(units, draw(3) == 0, flags);
         let merge = [MergeMode::Concat, MergeMode::Sum, MergeMode::Ave, MergeMode::Mul][draw(4)];
         layers.push(match (in_both, layer) {
-            (true, layer) => Layer::Bidirectional(Bidirectional { layer, merge_mode: merge }),
+            (true, layer) => {
+                Layer::Bidirectional(Bidirectional { layer, merge_mode: merge, trainable: true })
+            }
             (_, Recurrent::Gru(gru)) => Layer::Gru(gru),
             (_, Recurrent::Lstm(lstm)) => Layer::Lstm(lstm),
         });
@@ -85,6 +88,7 @@ fn reader(units: usize, is_lstm: bool, flags: [bool; 4]) -> Recurrent {
             bias_initializer,
             return_sequences,
             go_backwards,
+            trainable: true,
         }),
         false => Recurrent::Gru(Gru {
             units,
@@ -97,6 +101,7 @@ fn reader(units: usize, is_lstm: bool, flags: [bool; 4]) -> Recurrent {
             return_sequences,
             go_backwards,
             reset_after,
+            trainable: true,
         }),
     }
 }

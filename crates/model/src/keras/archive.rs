@@ -22,10 +22,13 @@ const MAX_ENTRIES: usize = 1000;
 /// Where the weights of layers lie in the file of weights, newest first.
 const FOLDERS: [&str; 2] = ["layers", "_layer_checkpoint_dependencies"];
 
-/// The groups of a layer that hold its weights, in the order of ours. Each has as many. A recurrent layer
-/// would have `cell/vars`, and one in both directions two of them.
-fn parts(_layer: &Layer) -> &'static [&'static str] {
-    &["vars"]
+/// The groups of a layer that hold its weights, in the order of ours. Each has as many.
+fn parts(layer: &Layer) -> &'static [&'static str] {
+    match layer {
+        Layer::Gru(_) | Layer::Lstm(_) => &["cell/vars"],
+        Layer::Bidirectional(_) => &["forward_layer/cell/vars", "backward_layer/cell/vars"],
+        _ => &["vars"],
+    }
 }
 
 /// Reads a model.
@@ -142,9 +145,7 @@ fn weights_file(model: &Model, order: &[usize], config: &Value) -> FileBuilder {
         for (part, weights) in
             parts.iter().zip(weights.chunks(weights.len().div_ceil(parts.len()).max(1)))
         {
-            let mut vars = layer.create_group(part);
-            fill(&mut vars, model, weights);
-            layer.add_group(vars.finish());
+            fill(&mut layer, part, model, weights);
         }
         all.add_group(layer.finish());
     }
@@ -155,9 +156,17 @@ fn weights_file(model: &Model, order: &[usize], config: &Value) -> FileBuilder {
     file
 }
 
-fn fill(vars: &mut GroupBuilder, model: &Model, weights: &[crate::Weight]) {
-    for (at, weight) in weights.iter().enumerate() {
-        let values = &model.weights[weight.range.clone()];
-        hdf5::write_weight(vars, &at.to_string(), &weight.shape, values);
+/// Puts weights into a group that may lie deep inside another.
+fn fill(within: &mut GroupBuilder, path: &str, model: &Model, weights: &[crate::Weight]) {
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    let mut group = within.create_group(first);
+    if rest.is_empty() {
+        for (at, weight) in weights.iter().enumerate() {
+            let values = &model.weights[weight.range.clone()];
+            hdf5::write_weight(&mut group, &at.to_string(), &weight.shape, values);
+        }
+    } else {
+        fill(&mut group, rest, model, weights);
     }
+    within.add_group(group.finish());
 }

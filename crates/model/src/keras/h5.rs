@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use hdf5_pure::{AttrValue, FileBuilder, Group};
+use hdf5_pure::{AttrValue, FileBuilder, Group, GroupBuilder};
 use serde_json::Value;
 
 use super::hdf5::{self, Attributes};
 use super::order::keras_order;
 use super::{VERSION, archive, config, extras, training};
 use crate::safetensors::{CARD, GRAPH, shortened};
-use crate::{FileProblem, Graph, Model};
+use crate::{FileProblem, Graph, Model, Weight};
 
 /// Reads a whole model.
 pub(crate) fn read(bytes: Vec<u8>) -> Result<Model, FileProblem> {
@@ -149,10 +149,15 @@ pub(crate) fn write(model: &Model, out: impl Write) -> io::Result<()> {
         let names = weights.iter().map(|weight| format!("{}:0", weight.name)).collect();
         hdf5::set_names(&mut layer, "weight_names", names);
         let mut inner = layer.create_group(name);
-        for weight in weights {
-            let suffix = weight.name.rsplit('/').next().unwrap_or_default();
-            let values = &model.weights[weight.range.clone()];
-            hdf5::write_weight(&mut inner, &format!("{suffix}:0"), &weight.shape, values);
+        for weights in weights.chunk_by(|a, b| folder(a) == folder(b)) {
+            match folder(&weights[0]) {
+                None => fill(&mut inner, model, weights),
+                Some(folder) => {
+                    let mut own = inner.create_group(folder);
+                    fill(&mut own, model, weights);
+                    inner.add_group(own.finish());
+                }
+            }
         }
         if !weights.is_empty() {
             layer.add_group(inner.finish());
@@ -161,4 +166,18 @@ pub(crate) fn write(model: &Model, out: impl Write) -> io::Result<()> {
     }
     file.add_group(all.finish());
     file.finish_to(out).map_err(io::Error::other)
+}
+
+/// The middle of `bidirectional/forward_gru/kernel`, where there is one.
+fn folder(weight: &Weight) -> Option<&str> {
+    let (path, _) = weight.name.rsplit_once('/')?;
+    path.split_once('/').map(|(_, folder)| folder)
+}
+
+fn fill(group: &mut GroupBuilder, model: &Model, weights: &[Weight]) {
+    for weight in weights {
+        let suffix = weight.name.rsplit('/').next().unwrap_or_default();
+        let values = &model.weights[weight.range.clone()];
+        hdf5::write_weight(group, &format!("{suffix}:0"), &weight.shape, values);
+    }
 }

@@ -12,7 +12,6 @@ use crate::layer::{class_and_stem, elements};
 
 /// Arguments that we do not have, and their values that change nothing.
 const HARMLESS: &[(&str, &[&str])] = &[
-    ("trainable", &["true"]),
     ("data_format", &["\"channels_last\""]),
     ("dilation_rate", &["1", "[1]", "[1,1]"]),
     ("groups", &["1"]),
@@ -21,17 +20,28 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("optional", &["false"]),
     ("synchronized", &["false"]),
     ("rms_scaling", &["false"]),
-    ("go_backwards", &["false"]),
     ("stateful", &["false"]),
     ("unroll", &["false"]),
     ("time_major", &["false"]),
     ("return_state", &["false"]),
     ("zero_output_for_mask", &["false"]),
-    ("mask_zero", &["false"]),
-    ("reset_after", &["true"]),
-    ("unit_forget_bias", &["true"]),
     ("dropout", &["0", "0.0"]),
     ("recurrent_dropout", &["0", "0.0"]),
+    ("interpolation", &["\"bilinear\""]),
+    ("fill_value", &["0", "0.0"]),
+];
+
+/// Classes that have weights, which `trainable` is about.
+const WITH_WEIGHTS: &[&str] = &[
+    "Dense",
+    "Conv2D",
+    "DepthwiseConv2D",
+    "SeparableConv2D",
+    "BatchNormalization",
+    "Embedding",
+    "GRU",
+    "LSTM",
+    "Bidirectional",
 ];
 
 /// Arguments that change nothing whatever they are: the shape is known from the input, and our
@@ -47,6 +57,7 @@ const IGNORED: &[&str] = &[
     "input_length",
     "implementation",
     "use_cudnn",
+    "value_range",
 ];
 
 /// What was made of a configuration.
@@ -66,6 +77,12 @@ pub(super) fn read(
     let mut config = config.clone();
     words::dtype(config.get("dtype").unwrap_or(&Value::Null), class == "InputLayer")?;
     let class = own_class(class, &mut config, inputs)?;
+    if class == "Bidirectional" {
+        inner_layer(&mut config, inputs, old)?;
+    }
+    if !WITH_WEIGHTS.contains(&class) {
+        config.remove("trainable");
+    }
     let last = inputs.first().map_or(0, |shape| shape.len());
     check_rest(&mut config, last)?;
     let mut unknown = vec![];
@@ -125,6 +142,17 @@ fn own_class<'a>(
             config.remove("kernel_initializer");
             Ok(class)
         }
+        "RandomRotation" => {
+            // As far to one side as to the other is how ours turns.
+            if let Some(Value::Array(ends)) = config.get("factor")
+                && let [from, to] = &ends[..]
+                && from.as_f64().zip(to.as_f64()).is_some_and(|(from, to)| from == -to)
+            {
+                let to = to.clone();
+                config.insert("factor".into(), to);
+            }
+            Ok(class)
+        }
         "Reshape" => {
             if let (Some(target), [input]) = (config.get_mut("target_shape"), inputs) {
                 complete(target, input)?;
@@ -133,6 +161,29 @@ fn own_class<'a>(
         }
         _ => Ok(class),
     }
+}
+
+/// What a layer reads in both directions, as a run file has it.
+fn inner_layer(
+    config: &mut Map<String, Value>,
+    inputs: &[&[usize]],
+    old: bool,
+) -> Result<(), String> {
+    if let Some(other) = config.remove("backward_layer").filter(|other| !other.is_null()) {
+        return Err(only("backward_layer", &other, "none"));
+    }
+    let inner = config.get("layer").unwrap_or(&Value::Null);
+    let class = inner.get("class_name").and_then(Value::as_str).unwrap_or_default();
+    let Some(arguments) = inner.get("config").and_then(Value::as_object) else {
+        return Err(only("layer", inner, "GRU or LSTM"));
+    };
+    if !["GRU", "LSTM"].contains(&class) {
+        return Err(only("layer", &json!(class), "GRU or LSTM"));
+    }
+    let made = read(class, arguments, inputs, old)?;
+    let layer = serde_json::to_value(&made.layer).map_err(|error| error.to_string())?;
+    config.insert("layer".into(), layer);
+    Ok(())
 }
 
 /// Fills in the one side of a target shape that may be left open.
@@ -222,11 +273,20 @@ pub(super) fn write(name: &str, layer: &Layer) -> serde_json::Result<(&'static s
             *value = words::initializer_object(value);
         }
     }
+    if let Layer::Bidirectional(both) = layer {
+        let one = match both.layer.clone() {
+            spec::Recurrent::Gru(gru) => Layer::Gru(gru),
+            spec::Recurrent::Lstm(lstm) => Layer::Lstm(lstm),
+        };
+        let (class, inner) = write(class_and_stem(&one).1, &one)?;
+        let inner = json!({"module": "keras.layers", "class_name": class, "config": inner, "registered_name": null});
+        config.insert("layer".into(), inner);
+    }
     if let Layer::Input(input) = layer {
         config.remove("shape");
         config.insert("batch_input_shape".into(), batch_shape(&input.shape));
     } else {
-        config.insert("trainable".into(), json!(true));
+        config.entry("trainable").or_insert(json!(true));
     }
     config.insert("name".into(), json!(name));
     config.insert("dtype".into(), json!("float32"));

@@ -37,6 +37,11 @@ fn loss(loss: &Loss) -> Value {
         LossName::SparseCategoricalCrossentropy => {
             ("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy")
         }
+        LossName::CategoricalCrossentropy => {
+            ("categorical_crossentropy", "CategoricalCrossentropy")
+        }
+        LossName::BinaryCrossentropy => ("binary_crossentropy", "BinaryCrossentropy"),
+        LossName::MeanSquaredError => ("mean_squared_error", "MeanSquaredError"),
     };
     match loss.reduction {
         Reduction::Mean => json!(name),

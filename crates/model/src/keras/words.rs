@@ -42,6 +42,14 @@ pub(super) fn initializer(value: &Value) -> Result<Value, String> {
         let default = key == "seed" || (key == "mean" && value.as_f64() == Some(0.0));
         !default && !value.is_null() && key != "dtype"
     });
+    let is = |key: &str, wanted: f64| config.get(key).and_then(Value::as_f64) == Some(wanted);
+    if name == "random_uniform" && (config.is_empty() || is("minval", -0.05) && is("maxval", 0.05))
+    {
+        return Ok(json!("uniform"));
+    }
+    if name.starts_with("orthogonal") && (config.is_empty() || is("gain", 1.0)) {
+        return Ok(json!("orthogonal"));
+    }
     if name == "truncated_normal" && !config.contains_key("stddev") {
         config.insert("stddev".into(), json!(0.05));
     }
@@ -73,7 +81,10 @@ pub(super) fn initializer_object(ours: &Value) -> Value {
         },
         name => (name.as_str().unwrap_or_default().to_owned(), Map::new()),
     };
-    let class = camel(&name);
+    let (class, config) = match name.as_str() {
+        "uniform" => ("RandomUniform".into(), json!({"minval": -0.05, "maxval": 0.05})),
+        name => (camel(name), Value::Object(config)),
+    };
     json!({"module": "keras.initializers", "class_name": class, "config": config, "registered_name": null})
 }
 

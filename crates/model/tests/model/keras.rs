@@ -117,6 +117,7 @@ fn thousands_of_layers_have_their_names_in_pieces() {
             use_bias: false,
             kernel_initializer: Initializer::Ones,
             bias_initializer: Initializer::Zeros,
+            trainable: true,
         })
     };
     let graph = Graph::sequential(&[1], (0..2500).map(dense).collect()).unwrap();

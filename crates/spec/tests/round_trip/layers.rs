@@ -126,7 +126,13 @@ fn channelwise() -> impl Strategy<Value = Layer> {
 fn sequence() -> impl Strategy<Value = Layer> {
     let embedding = (1usize..1 << 24, 1usize..1000, initializer(), any::<bool>()).prop_map(
         |(input_dim, output_dim, embeddings_initializer, mask_zero)| {
-            Layer::Embedding(Embedding { input_dim, output_dim, embeddings_initializer, mask_zero })
+            Layer::Embedding(Embedding {
+                input_dim,
+                output_dim,
+                embeddings_initializer,
+                mask_zero,
+                trainable: !mask_zero,
+            })
         },
     );
     let merge = prop_oneof![
@@ -142,7 +148,7 @@ fn sequence() -> impl Strategy<Value = Layer> {
             Recurrent::Lstm(lstm) => Layer::Lstm(lstm),
         }),
         (recurrent(), merge).prop_map(|(layer, merge_mode)| {
-            Layer::Bidirectional(Bidirectional { layer, merge_mode })
+            Layer::Bidirectional(Bidirectional { layer, merge_mode, trainable: true })
         }),
     ]
 }
@@ -165,6 +171,7 @@ fn recurrent() -> impl Strategy<Value = Recurrent> {
                     return_sequences,
                     go_backwards,
                     reset_after: last,
+                    trainable: true,
                 }),
                 false => Recurrent::Lstm(Lstm {
                     units,
@@ -177,6 +184,7 @@ fn recurrent() -> impl Strategy<Value = Recurrent> {
                     bias_initializer: bias,
                     return_sequences,
                     go_backwards,
+                    trainable: true,
                 }),
             }
         },
