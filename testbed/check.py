@@ -39,11 +39,11 @@ def told(check: Check) -> tuple[str, str]:
     return "passed", ""
 
 
-def near(name: str, got, expected, tolerance: float) -> None:
-    """Every element within `tolerance` of the largest expected one."""
+def near(name: str, got, expected, tolerance: float, least: float = 0.0) -> None:
+    """Every element within `tolerance` of the largest expected one, which counts as at least so much."""
     if got.shape != expected.shape:
         raise AssertionError(f"{name} has shape {got.shape}, expected {expected.shape}")
-    largest = abs(expected).max(initial=0)
+    largest = abs(expected).max(initial=least)
     error = abs(got - expected).max(initial=0)
     if not error <= tolerance * largest:
         raise AssertionError(f"{name} is {error / largest:.1e} of its largest value off, more than {tolerance:.0e}")

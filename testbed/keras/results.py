@@ -33,7 +33,7 @@ def build(backend: SimpleNamespace, case: dict, dtype: str):
     for number, variable in enumerate(weights):
         # A variance is not negative.
         value = formula.weight(case["salt"] + number, tuple(variable.shape))
-        variable.assign(abs(value) if variable.name == "moving_variance" else value)
+        variable.assign(abs(value) if "moving_variance" in variable.name else value)
     return backend.keras.Model(values[0], values[-1]), weights
 
 

@@ -27,6 +27,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("zero_output_for_mask", &["false"]),
     ("dropout", &["0", "0.0"]),
     ("recurrent_dropout", &["0", "0.0"]),
+    ("renorm", &["false"]),
     ("interpolation", &["\"bilinear\""]),
     ("fill_value", &["0", "0.0"]),
 ];
@@ -58,6 +59,8 @@ const IGNORED: &[&str] = &[
     "implementation",
     "use_cudnn",
     "value_range",
+    "renorm_clipping",
+    "renorm_momentum",
 ];
 
 /// What was made of a configuration.
@@ -163,25 +166,31 @@ fn own_class<'a>(
     }
 }
 
-/// What a layer reads in both directions, as a run file has it.
+/// What a layer reads in both directions, as a run file has it. Keras 3 writes both of them out.
 fn inner_layer(
     config: &mut Map<String, Value>,
     inputs: &[&[usize]],
     old: bool,
 ) -> Result<(), String> {
-    if let Some(other) = config.remove("backward_layer").filter(|other| !other.is_null()) {
-        return Err(only("backward_layer", &other, "none"));
-    }
-    let inner = config.get("layer").unwrap_or(&Value::Null);
-    let class = inner.get("class_name").and_then(Value::as_str).unwrap_or_default();
-    let Some(arguments) = inner.get("config").and_then(Value::as_object) else {
-        return Err(only("layer", inner, "GRU or LSTM"));
+    let made = |inner: &Value, backward: bool| {
+        let class = inner.get("class_name").and_then(Value::as_str).unwrap_or_default();
+        let arguments = inner.get("config").and_then(Value::as_object);
+        let (Some(arguments), "GRU" | "LSTM") = (arguments, class) else {
+            return Err(only("layer", &json!(class), "GRU or LSTM"));
+        };
+        let mut arguments = arguments.clone();
+        if backward && arguments.get("go_backwards") == Some(&json!(true)) {
+            arguments.insert("go_backwards".into(), json!(false));
+        }
+        Ok(read(class, &arguments, inputs, old)?.layer)
     };
-    if !["GRU", "LSTM"].contains(&class) {
-        return Err(only("layer", &json!(class), "GRU or LSTM"));
+    let forward = made(config.get("layer").unwrap_or(&Value::Null), false)?;
+    match config.remove("backward_layer") {
+        None | Some(Value::Null) => {}
+        Some(other) if made(&other, true)? == forward => {}
+        Some(other) => return Err(only("backward_layer", &other, "the same as `layer`")),
     }
-    let made = read(class, arguments, inputs, old)?;
-    let layer = serde_json::to_value(&made.layer).map_err(|error| error.to_string())?;
+    let layer = serde_json::to_value(&forward).map_err(|error| error.to_string())?;
     config.insert("layer".into(), layer);
     Ok(())
 }

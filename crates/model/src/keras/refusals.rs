@@ -84,7 +84,9 @@ fn layers_that_we_do_not_have() {
         json!({"units": 3, "kernel_regularizer": {"class_name": "L2"}}),
         &["kernel_regularizer", "`units`"],
     );
-    one("Dense", json!({"units": 3, "trainable": false}), &["`trainable` is false", "true"]);
+    one("BatchNormalization", json!({"renorm": true}), &["`renorm` is true", "false"]);
+    let rnn = json!({"class_name": "SimpleRNN", "config": {"units": 3}});
+    one("Bidirectional", json!({"layer": rnn}), &["SimpleRNN", "GRU or LSTM"]);
     one("Dense", json!({"units": 3, "dtype": "float16"}), &["float16", "float32"]);
     one("Dense", json!({"units": -3}), &["-3"]);
     one("Dense", json!({"units": 1u64 << 40}), &["too large"]);
@@ -131,4 +133,14 @@ fn shapes_that_no_memory_holds() {
         huge(json!([null]), class);
         huge(json!([null, 0]), class);
     }
+}
+
+#[test]
+fn initializers_that_we_do_not_have() {
+    let odd =
+        json!({"units": 3, "kernel_initializer": {"class_name": "LecunNormal", "config": {}}});
+    let layers = vec![input(), layer("odd", "Dense", odd, &["in"])];
+    let read = config::read(&functional(layers, "odd"), false).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(read.unknown.len(), 1);
+    assert!(read.unknown[0].contains("odd") && read.unknown[0].contains("lecun_normal"));
 }
