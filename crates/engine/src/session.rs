@@ -29,6 +29,19 @@ pub enum Input<'a> {
     WideIds(&'a [u32]),
 }
 
+/// A piece of a step's work; operations by their number in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Samples become floats.
+    Input,
+    /// An operation forward.
+    Forward(usize),
+    /// The loss.
+    Head,
+    /// An operation backward.
+    Backward(usize),
+}
+
 /// Memory for floats, wherever it lies.
 pub type Floats = Box<dyn DerefMut<Target = [f32]> + Send>;
 
@@ -136,16 +149,33 @@ impl Session {
         noise: Noise,
         share: f32,
     ) -> Outcome {
+        self.gradient_watched(input, labels, (noise, share), |_| {})
+    }
+
+    /// The same, and `watch` is called after every piece of work.
+    ///
+    /// # Panics
+    /// As `gradient`.
+    pub fn gradient_watched(
+        &mut self,
+        input: Input<'_>,
+        labels: &[u32],
+        (noise, share): (Noise, f32),
+        mut watch: impl FnMut(Piece),
+    ) -> Outcome {
         assert!(self.program.trains, "a program made by Program::training");
         if labels.is_empty() {
             self.gradients[..self.program.weights].fill(0.0);
             return Outcome::default();
         }
         let gradient = Some(share);
-        let (program, mut run) = self.forward(input, labels.len(), Some((noise, share)));
+        let training = Some((noise, share));
+        let (program, mut run) = self.forward(input, labels.len(), training, &mut watch);
         let outcome = program.head.judge(&mut run, &Labels { labels, gradient });
-        for operation in program.operations.iter().rev() {
+        watch(Piece::Head);
+        for (number, operation) in program.operations.iter().enumerate().rev() {
             operation.backward(&mut run);
+            watch(Piece::Backward(number));
         }
         for range in &program.frozen {
             run.gradients[range.clone()].fill(0.0);
@@ -160,7 +190,7 @@ impl Session {
     /// not a word.
     pub fn evaluate(&mut self, input: Input<'_>, labels: &[u32]) -> Outcome {
         let gradient = None;
-        let (program, mut run) = self.forward(input, labels.len(), None);
+        let (program, mut run) = self.forward(input, labels.len(), None, &mut |_| {});
         program.head.judge(&mut run, &Labels { labels, gradient })
     }
 
@@ -169,7 +199,7 @@ impl Session {
     /// # Panics
     /// When there are more samples than the program's batch, or when an id is not a word.
     pub fn predict(&mut self, input: Input<'_>, n: usize) -> &[f32] {
-        let (program, mut run) = self.forward(input, n, None);
+        let (program, mut run) = self.forward(input, n, None, &mut |_| {});
         program.head.answer(&mut run);
         &self.values[self.program.head.y.range(n)]
     }
@@ -200,6 +230,7 @@ impl Session {
         input: Input<'_>,
         n: usize,
         training: Option<(Noise, f32)>,
+        watch: &mut impl FnMut(Piece),
     ) -> (&Program, Run<'_>) {
         let program = &self.program;
         assert!(n <= program.batch, "{n} samples in a batch of {}", program.batch);
@@ -241,8 +272,10 @@ impl Session {
             share: training.map_or(1.0, |(_, share)| share),
         };
         if n > 0 {
-            for operation in &program.operations {
+            watch(Piece::Input);
+            for (number, operation) in program.operations.iter().enumerate() {
                 operation.forward(&mut run);
+                watch(Piece::Forward(number));
             }
         }
         (program, run)

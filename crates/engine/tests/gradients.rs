@@ -119,6 +119,16 @@ fn the_engine_agrees_with_the_reference_on_the_built_in_networks() {
     compare("mnist-cnn", &networks::mnist_cnn(), 2, 18);
 }
 
+#[test]
+fn the_engine_agrees_with_the_reference_where_a_layer_is_wide_and_has_many_rows() {
+    let layers = r#"[{"Conv2D": {"filters": 310, "kernel_size": 1, "activation": "relu"}},
+        {"Conv2D": {"filters": 290, "kernel_size": 1, "strides": 2}}, {"MaxPooling2D": {"pool_size": 3}},
+        {"Flatten": {}}, {"Dense": {"units": 4, "activation": "softmax"}}]"#;
+    let layers = serde_json::from_str(layers).expect("layers");
+    let graph = model::Graph::sequential(&[13, 11, 70], layers).expect("a network");
+    compare("wide", &graph, 2, 5);
+}
+
 /// A network that turns pictures after a layer that is trained.
 fn turned() -> model::Graph {
     let layers = r#"[

@@ -4,7 +4,8 @@
 use crate::program::Window;
 use crate::simd::kernel;
 
-/// Channels whose sums stay in registers together.
+/// Channels whose sums stay in registers together. What runs over them is written out in each kernel: a
+/// closure would be compiled without the kernel's instructions.
 const BLOCK: usize = 32;
 
 kernel! {
@@ -14,7 +15,8 @@ kernel! {
         let channels = window.input.channels;
         for (pixel, y) in y.chunks_exact_mut(channels).enumerate() {
             let at = [pixel / window.output.width, pixel % window.output.width];
-            blocks(channels, |first, len| {
+            for first in (0..channels).step_by(BLOCK) {
+                let len = BLOCK.min(channels - first);
                 let mut sums = [0.0; BLOCK];
                 if !bias.is_empty() {
                     sums[..len].copy_from_slice(&bias[first..first + len]);
@@ -27,7 +29,7 @@ kernel! {
                     }
                 }
                 y[first..first + len].copy_from_slice(&sums[..len]);
-            });
+            }
         }
     }
 }
@@ -38,7 +40,8 @@ kernel! {
         let channels = window.input.channels;
         for (pixel, dx) in dx.chunks_exact_mut(channels).enumerate() {
             let at = [pixel / window.input.width, pixel % window.input.width];
-            blocks(channels, |first, len| {
+            for first in (0..channels).step_by(BLOCK) {
+                let len = BLOCK.min(channels - first);
                 let mut sums = [0.0; BLOCK];
                 for row in window.covering(0, at[0]) {
                     for column in window.covering(1, at[1]) {
@@ -48,7 +51,7 @@ kernel! {
                     }
                 }
                 dx[first..first + len].copy_from_slice(&sums[..len]);
-            });
+            }
         }
     }
 }
@@ -60,7 +63,8 @@ kernel! {
         for (tap, dw) in dw.chunks_exact_mut(channels).enumerate() {
             let [down, across] = [tap / window.width, tap % window.width];
             let (rows, columns) = (window.reaching(0, down), window.reaching(1, across));
-            blocks(channels, |first, len| {
+            for first in (0..channels).step_by(BLOCK) {
+                let len = BLOCK.min(channels - first);
                 let mut sums = [0.0; BLOCK];
                 sums[..len].copy_from_slice(&dw[first..first + len]);
                 for row in rows.clone() {
@@ -73,21 +77,8 @@ kernel! {
                     }
                 }
                 dw[first..first + len].copy_from_slice(&sums[..len]);
-            });
+            }
         }
-    }
-}
-
-/// Calls `each` with the first channel and the length of every block.
-#[inline(always)]
-fn blocks(channels: usize, mut each: impl FnMut(usize, usize)) {
-    let mut first = 0;
-    while first + BLOCK <= channels {
-        each(first, BLOCK);
-        first += BLOCK;
-    }
-    if first < channels {
-        each(first, channels - first);
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod curves;
 pub(crate) mod depthwise;
 pub(crate) mod gates;
 pub(crate) mod gemm;
+pub(crate) mod largest;
 pub(crate) mod normalize;
 pub(crate) mod plain;
 pub(crate) mod pooled;

@@ -15,6 +15,9 @@ use crate::share::{Cut, portion};
 /// Rows of a part: as many as the largest tile takes well.
 const ROWS: usize = 12;
 
+/// Floats of inputs and outputs that are worked on together when weights are summed up.
+const BLOCK: usize = 1 << 16;
+
 /// Weights that make a segment.
 const SEGMENT: usize = 1 << 14;
 
@@ -121,20 +124,31 @@ impl Dense {
         let (x, dy) = (&run.values[operation.x.range(run.n)], &run.values[dy.range(run.n)]);
         let n = run.n * self.rows;
         let dw = &mut run.gradients[self.kernel.clone()];
-        let parts = run.cpu.parts(n * self.kernel.len(), self.inputs.div_ceil(ROWS));
+        // Of many rows, some at a time that stay in the cache; each sum goes on where it was.
+        let block = match self.rows {
+            1 => n,
+            _ => (BLOCK / (self.inputs + self.units)).max(5 * ROWS).min(n),
+        };
+        let mut parts = run.cpu.parts(n * self.kernel.len(), self.inputs.div_ceil(ROWS));
+        if block < n {
+            parts = parts.min(run.cpu.threads());
+        }
         run.cpu.each(parts, Cut::new(dw, self.inputs, parts), |part, dw| {
             let rows = portion(self.inputs, parts, part);
-            run.cpu.run(Gemm {
-                a: Windows::transposed(x, n, self.inputs, rows.start),
-                b: dy,
-                b_row: self.units,
-                c: dw,
-                c_row: self.units,
-                rows: rows.len(),
-                columns: self.units,
-                start: Start::Zero,
-                relu: false,
-            });
+            for first in (0..n).step_by(block) {
+                let len = block.min(n - first);
+                run.cpu.run(Gemm {
+                    a: Windows::transposed(&x[first * self.inputs..], len, self.inputs, rows.start),
+                    b: &dy[first * self.units..],
+                    b_row: self.units,
+                    c: dw,
+                    c_row: self.units,
+                    rows: rows.len(),
+                    columns: self.units,
+                    start: if first == 0 { Start::Zero } else { Start::Result },
+                    relu: false,
+                });
+            }
         });
     }
 

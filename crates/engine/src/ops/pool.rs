@@ -2,12 +2,13 @@
 //! largest value in row-major order, as in TensorFlow.
 
 use super::{Run, disjoint};
-use crate::program::{Operation, Pool, Window};
+use crate::kernels::largest;
+use crate::program::{Operation, Pool};
 use crate::share::{Cut, portion};
 
 impl Pool {
     pub(super) fn forward(&self, operation: &Operation, run: &mut Run<'_>) {
-        let (n, window) = (run.n, self.window);
+        let (n, isa, window) = (run.n, run.cpu.isa(), self.window);
         let [x, y] = disjoint(run.values, [operation.x.range(n), operation.y.range(n)]);
         let x = &*x;
         let parts = run.cpu.parts(n * window.output.len() * window.height * window.width, n);
@@ -15,15 +16,13 @@ impl Pool {
             let samples = y.chunks_exact_mut(window.output.len());
             for (sample, y) in portion(n, parts, part).zip(samples) {
                 let x = &x[sample * window.input.len()..][..window.input.len()];
-                for (output, y) in y.iter_mut().enumerate() {
-                    *y = x[largest(&window, x, output)];
-                }
+                largest::forward(isa, window, x, y);
             }
         });
     }
 
     pub(super) fn backward(&self, operation: &Operation, run: &mut Run<'_>) {
-        let (n, window) = (run.n, self.window);
+        let (n, isa, window) = (run.n, run.cpu.isa(), self.window);
         let (Some(dy), Some(dx)) = (operation.dy, operation.dx) else {
             return;
         };
@@ -36,31 +35,8 @@ impl Pool {
             for (sample, dx) in portion(n, parts, part).zip(samples) {
                 let x = &x[sample * window.input.len()..][..window.input.len()];
                 let dy = &dy[sample * window.output.len()..][..window.output.len()];
-                dx.fill(0.0);
-                for (output, dy) in dy.iter().enumerate() {
-                    dx[largest(&window, x, output)] += dy;
-                }
+                largest::backward(isa, window, x, dy, dx);
             }
         });
     }
-}
-
-/// The place in `x` of the first largest value of the window of one output.
-fn largest(window: &Window, x: &[f32], output: usize) -> usize {
-    let channels = window.input.channels;
-    let (pixel, channel) = (output / channels, output % channels);
-    let (down, across) = (pixel / window.output.width, pixel % window.output.width);
-    let rows = window.covered(0, down);
-    let columns = window.covered(1, across);
-    let mut best = (rows.start * window.input.width + columns.start) * channels + channel;
-    for row in rows {
-        for column in columns.clone() {
-            let place = (row * window.input.width + column) * channels + channel;
-            // Not-a-number wins, so that it is seen further on.
-            if x[place] > x[best] || (x[place].is_nan() && !x[best].is_nan()) {
-                best = place;
-            }
-        }
-    }
-    best
 }

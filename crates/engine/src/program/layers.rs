@@ -45,7 +45,10 @@ impl Lowering {
                 self.activate(dense.activation, value, shape)
             }
             Layer::Conv2D(conv) => {
-                let value = self.push(site.conv(conv), reads, shape);
+                let value = match conv.kernel_size == Pair::square(1) {
+                    true => self.pointwise(&site, reads, conv.strides),
+                    false => self.push(site.conv(conv), reads, shape),
+                };
                 self.activate(conv.activation, value, shape)
             }
             Layer::DepthwiseConv2D(conv) => {
@@ -73,6 +76,19 @@ impl Lowering {
             }
             _ => self.push(site.op(), reads, shape),
         }
+    }
+
+    /// Adds a convolution of single pixels. Where some are passed by, the others are picked first: as the
+    /// largest of windows that have one pixel each.
+    fn pointwise(&mut self, site: &Site<'_>, mut reads: Vec<usize>, strides: Pair) -> usize {
+        if strides != Pair::square(1) {
+            let input = picture(site.inputs[0]);
+            let output = Picture { channels: input.channels, ..picture(site.shape) };
+            let window = Sizes::new(Pair::square(1), strides, Padding::Valid).window(input, output);
+            reads = vec![self.push(Op::Pool(Pool { window }), reads, &output.shape())];
+        }
+        let op = site.pointwise(&site.weights[0], site.weights.get(1));
+        self.push(op, reads, site.shape)
     }
 
     /// Adds a recurrent layer, which reads the ids too where some are to be passed by.
@@ -150,9 +166,6 @@ impl Site<'_> {
     }
 
     fn conv(&self, conv: &spec::Conv2D) -> Op {
-        if conv.kernel_size == Pair::square(1) && conv.strides == Pair::square(1) {
-            return self.pointwise(&self.weights[0], self.weights.get(1));
-        }
         let sizes = Sizes::new(conv.kernel_size, conv.strides, conv.padding);
         Op::Conv(Conv {
             window: sizes.window(picture(self.inputs[0]), picture(self.shape)),

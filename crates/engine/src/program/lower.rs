@@ -33,6 +33,8 @@ pub(super) struct Step {
     pub(super) writes: Vec<usize>,
     /// Whether it has weights, and its layer is not frozen.
     pub(super) trained: bool,
+    /// The number of its layer.
+    pub(super) layer: usize,
 }
 
 pub(super) fn lower(graph: &Graph, loss: LossName) -> Draft {
@@ -43,11 +45,12 @@ pub(super) fn lower(graph: &Graph, loss: LossName) -> Draft {
         draft: Draft { steps: vec![], values: vec![], last: 0, ending: Ending::Values },
         shared: vec![],
         trained: false,
+        layer: 0,
     };
     let mut value_of: Vec<usize> = vec![];
     for (number, node) in graph.nodes().iter().enumerate() {
         let reads = node.inputs.iter().map(|&input| value_of[input]).collect();
-        lowering.trained = node.layer.trainable();
+        (lowering.layer, lowering.trained) = (number, node.layer.trainable());
         let value = lowering.node(graph, number, reads);
         lowering.shared[value] |= readers[number] > 1;
         value_of.push(value);
@@ -65,6 +68,8 @@ pub(super) struct Lowering {
     shared: Vec<bool>,
     /// Whether the layer at hand is trained.
     trained: bool,
+    /// Its number.
+    layer: usize,
 }
 
 impl Lowering {
@@ -77,7 +82,7 @@ impl Lowering {
     pub(super) fn push(&mut self, op: Op, reads: Vec<usize>, shape: &[usize]) -> usize {
         let value = self.value(shape.iter().product());
         let trained = self.trained && Operation::has_weights(&op);
-        self.draft.steps.push(Step { op, reads, writes: vec![value], trained });
+        self.draft.steps.push(Step { op, reads, writes: vec![value], trained, layer: self.layer });
         value
     }
 
@@ -170,7 +175,8 @@ impl Draft {
             }
             let made = self.steps.iter().position(|step| step.writes.contains(&value));
             let writes = (first..first + readers).collect();
-            let fork = Step { op: Op::Fork, reads: vec![value], writes, trained: false };
+            let layer = made.map_or(0, |made| self.steps[made].layer);
+            let fork = Step { op: Op::Fork, reads: vec![value], writes, trained: false, layer };
             self.steps.insert(made.map_or(0, |made| made + 1), fork);
         }
     }

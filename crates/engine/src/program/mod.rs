@@ -5,6 +5,7 @@
 //! gives every value its place, so that values that do not live at the same time share one; `op` says
 //! what operations there are.
 
+mod labor;
 mod layers;
 mod lower;
 mod op;
@@ -17,6 +18,7 @@ use std::ops::Range;
 use model::{Graph, Kind};
 use spec::{Loss, LossName, Reduction};
 
+pub use labor::Labor;
 pub(crate) use op::{
     Activate, Augment, Average, Conv, Dense, Depthwise, Drop, Embed, Ending, Head, Normalize, Op,
     Operation, Pool, Scale, Turn,

@@ -10,6 +10,8 @@ use super::{Picture, Place, Recurrent, Window};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Operation {
     pub(crate) op: Op,
+    /// The number of its layer in the graph.
+    pub(crate) layer: usize,
     /// What it reads.
     pub(crate) x: Place,
     /// What it writes; the same place as `x` when it works in place.

@@ -66,6 +66,7 @@ pub(super) fn place(draft: &Draft, batch: usize, trains: bool) -> Placed {
         let more = step.reads[1..].iter().chain(&step.writes[1..]);
         Operation {
             op: apart.place(&step.op, batch * draft.values[*y]),
+            layer: step.layer,
             x: value(x),
             y: value(y),
             dx: gradient(x),
