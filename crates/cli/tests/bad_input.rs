@@ -62,8 +62,10 @@ fn more_workers_than_samples_are_refused_before_anything_runs() {
 
 #[test]
 fn a_layer_that_does_not_fit_is_named() {
-    let layers = "{layers: [{Dense: {units: 10}}]}";
-    refused(SMALL.replace("mnist-mlp", layers), &["dense", "Flatten"]);
+    let layers = "{layers: [{Conv2D: {filters: 2, kernel_size: 30}}]}";
+    refused(SMALL.replace("mnist-mlp", layers), &["conv2d", "30 does not fit"]);
+    let rows = "{layers: [{Dense: {units: 10, activation: softmax}}]}";
+    refused(SMALL.replace("mnist-mlp", rows), &["[28, 28, 10]", "Flatten"]);
 }
 
 #[test]
