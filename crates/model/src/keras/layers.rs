@@ -179,6 +179,8 @@ fn inner_layer(
             return Err(only("layer", &json!(class), "GRU or LSTM"));
         };
         let mut arguments = arguments.clone();
+        // In both directions masked steps give zeros, and so they do here.
+        arguments.remove("zero_output_for_mask");
         if backward && arguments.get("go_backwards") == Some(&json!(true)) {
             arguments.insert("go_backwards".into(), json!(false));
         }
