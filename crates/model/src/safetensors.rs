@@ -77,8 +77,9 @@ fn header_text(graph: &Graph, card: &Card) -> io::Result<String> {
         write!(text, ",{name}:{tensor}").expect("a string takes all that is written to it");
     }
     text.push('}');
-    let padded = text.len().next_multiple_of(8);
-    Ok(format!("{text:padded$}"))
+    let padding = text.len().next_multiple_of(8) - text.len();
+    text.extend(std::iter::repeat_n(' ', padding));
+    Ok(text)
 }
 
 /// Reads a model from a source of `size` bytes.

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use model::{Error, FileProblem, Metrics, Model, Trained, weights_sha256};
+use model::{Error, FileProblem, Format, Metrics, Model, Trained, weights_sha256};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use tempfile::tempdir;
 
@@ -47,6 +47,17 @@ fn a_model_comes_back_as_it_was() {
     assert_eq!(fs::read(&path).unwrap(), model.to_bytes());
     assert_eq!(loaded.to_bytes(), model.to_bytes());
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_card_may_be_longer_than_64_kib() {
+    let mut model = full_model();
+    model.card.labels = (0..10_000).map(|word| format!("word number {word}")).collect();
+    model.card.weights_sha256 = model.weights_sha256();
+    let formats = [Format::Safetensors, Format::Hdf5, Format::Keras, Format::Npz];
+    for bytes in formats.map(|format| model.to_bytes_as(format).unwrap()) {
+        assert_eq!(Model::from_bytes(&bytes).unwrap().card, model.card);
+    }
 }
 
 #[test]
