@@ -1,6 +1,6 @@
-//! Trains built-in networks on random data and prints the speed.
+//! Trains built-in networks on random data and prints the speed, and if asked what each operation takes.
 //!
-//! `cargo run --release -p trainyard-engine --example speed -- [mlp|cnn|bigru|all] [threads] [isa] [rounds]`
+//! `cargo run --release -p trainyard-engine --example speed -- [mlp|cnn|xception|bigru|all] [threads] [isa] [rounds] [profile]`
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -93,7 +93,9 @@ fn measure(name: &str, network: &Network, (input, y, steps): (Input<'_>, &[u32],
     let mut session = Session::new(program, cpu.clone());
     session.weights_mut().copy_from_slice(&graph.initialize(0));
     let mut optimizer = Optimizer::new(network.optimizer, Trained::of(graph));
-    profile(graph, &mut session, (input, y));
+    if std::env::args().any(|word| word == "profile") {
+        profile(graph, &mut session, (input, y));
+    }
     let busy = processor_seconds();
     let mut times: Vec<f64> = (0..steps)
         .map(|step| {

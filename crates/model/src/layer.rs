@@ -118,7 +118,7 @@ fn check_arguments(layer: &Layer) -> Result<(), String> {
             "its momentum is from 0 to 1, and its epsilon above 0".into()
         }
         Layer::Rescaling(layer) if !(layer.scale.is_finite() && layer.offset.is_finite()) => {
-            "its scale and offset are not numbers".into()
+            "its scale and offset must be finite numbers".into()
         }
         Layer::RandomRotation(layer) if !(0.0..=1.0).contains(&layer.factor) => {
             format!("a factor of {} is not from 0 to 1", layer.factor)

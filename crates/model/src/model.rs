@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
+use crate::safetensors::{CARD, GRAPH, shortened};
 use crate::{Card, Error, FileProblem, Format, Graph, keras, npz, safetensors, weights_sha256};
 
 /// What a model's file is called in a run's folder for it.
@@ -74,6 +75,28 @@ impl Model {
     /// error, and needs little more memory than they do.
     pub fn from_bytes(bytes: &[u8]) -> Result<Model, FileProblem> {
         read(bytes, bytes.len() as u64)
+    }
+
+    /// A model that was read: its weights are those whose hash is in the card, where there is one.
+    pub(crate) fn checked(
+        graph: Graph,
+        weights: Vec<f32>,
+        card: Card,
+    ) -> Result<Model, FileProblem> {
+        let hash = weights_sha256(&weights);
+        if !card.weights_sha256.is_empty() && card.weights_sha256 != hash {
+            return Err(FileProblem::Damaged(format!(
+                "its weights have the hash {hash}, and its card says {}",
+                shortened(&card.weights_sha256)
+            )));
+        }
+        Ok(Model { graph, weights, card })
+    }
+
+    /// The layers and the card as every kind of file carries them. The card gets the weights' hash.
+    pub(crate) fn texts(&self) -> serde_json::Result<[(&'static str, String); 2]> {
+        let card = Card { weights_sha256: self.weights_sha256(), ..self.card.clone() };
+        Ok([(GRAPH, serde_json::to_string(&self.graph)?), (CARD, serde_json::to_string(&card)?)])
     }
 
     /// The identity of the weights.

@@ -8,7 +8,7 @@ use crate::hash::for_each_block;
 use crate::npy::{self, Array, Values};
 use crate::safetensors::{CARD, GRAPH, card_of, shortened};
 use crate::zipped::{Zipped, Zipper};
-use crate::{Card, FileProblem, Graph, Model, weights_sha256};
+use crate::{FileProblem, Graph, Model};
 
 /// More arrays than any network has weights.
 const MAX_ARRAYS: usize = 30_000;
@@ -30,13 +30,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Model, FileProblem> {
         .map_err(|error| FileProblem::Damaged(format!("its layers: {error}")))?;
     let card = card_of(text(CARD)?, &graph)?;
     let weights = by_name(&arrays, &graph)?;
-    let hash = weights_sha256(&weights);
-    match card.weights_sha256.is_empty() || card.weights_sha256 == hash {
-        true => Ok(Model { graph, weights, card }),
-        false => Err(FileProblem::Damaged(format!(
-            "its weights have the hash {hash}, and its card says otherwise"
-        ))),
-    }
+    Model::checked(graph, weights, card)
 }
 
 /// Weights for a graph: arrays by name, or `arr_0`, `arr_1`, … as `numpy.savez(file, *model.get_weights())`
@@ -117,7 +111,6 @@ fn copy(
 
 /// Writes a model.
 pub(crate) fn write(model: &Model, out: impl Write) -> io::Result<()> {
-    let card = Card { weights_sha256: weights_sha256(&model.weights), ..model.card.clone() };
     let mut zip = Zipper::new(out);
     for weight in model.graph.weights() {
         let mut bytes = vec![];
@@ -127,9 +120,7 @@ pub(crate) fn write(model: &Model, out: impl Write) -> io::Result<()> {
         })?;
         zip.add(&format!("{}.npy", weight.name), &[&npy::header("<f4", &weight.shape), &bytes])?;
     }
-    for (name, text) in
-        [(GRAPH, serde_json::to_string(&model.graph)?), (CARD, serde_json::to_string(&card)?)]
-    {
+    for (name, text) in model.texts()? {
         zip.add(&format!("{name}.npy"), &[&npy::header("|u1", &[text.len()]), text.as_bytes()])?;
     }
     zip.finish()

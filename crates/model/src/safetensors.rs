@@ -17,7 +17,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::hash::for_each_block;
-use crate::{Card, FileProblem, Graph, Model, weights_sha256};
+use crate::{Card, FileProblem, Graph, Model};
 
 /// The most bytes of header that are read. Ours have a few thousand, and a hundred thousand where a
 /// vocabulary is among them; the format allows 100 MB.
@@ -43,10 +43,9 @@ struct Header {
     tensors: BTreeMap<String, Tensor>,
 }
 
-/// Writes a model. The card gets the hash of the weights.
+/// Writes a model.
 pub(crate) fn write(model: &Model, mut out: impl Write) -> io::Result<()> {
-    let card = Card { weights_sha256: weights_sha256(&model.weights), ..model.card.clone() };
-    let header = header_text(&model.graph, &card)?;
+    let header = header_text(model)?;
     if header.len() as u64 > MAX_HEADER {
         return Err(io::Error::new(
             io::ErrorKind::InvalidData,
@@ -60,13 +59,10 @@ pub(crate) fn write(model: &Model, mut out: impl Write) -> io::Result<()> {
 
 /// The header, its keys always in the same order, padded so that the numbers begin at a multiple of
 /// eight as readers that map the file into memory like it.
-fn header_text(graph: &Graph, card: &Card) -> io::Result<String> {
-    let metadata = BTreeMap::from([
-        (GRAPH, serde_json::to_string(graph)?),
-        (CARD, serde_json::to_string(card)?),
-    ]);
+fn header_text(model: &Model) -> io::Result<String> {
+    let metadata = BTreeMap::from(model.texts()?);
     let mut text = format!("{{\"__metadata__\":{}", serde_json::to_string(&metadata)?);
-    for weight in graph.weights() {
+    for weight in model.graph.weights() {
         let tensor = Tensor {
             dtype: "F32".into(),
             shape: weight.shape.clone(),
@@ -104,14 +100,7 @@ pub(crate) fn read(mut source: impl Read, size: u64) -> Result<Model, FileProble
         let range = graph.weights()[number].range.clone();
         read_floats(&mut source, &mut weights[range])?;
     }
-    let hash = weights_sha256(&weights);
-    if !card.weights_sha256.is_empty() && card.weights_sha256 != hash {
-        return Err(FileProblem::Damaged(format!(
-            "its weights have the hash {hash}, and its card says {}",
-            shortened(&card.weights_sha256)
-        )));
-    }
-    Ok(Model { graph, weights, card })
+    Model::checked(graph, weights, card)
 }
 
 fn header_len(source: &mut impl Read, size: u64) -> Result<u64, FileProblem> {

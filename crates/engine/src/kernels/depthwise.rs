@@ -1,12 +1,9 @@
 //! A convolution in which every channel has a window of its own. Vectors run over channels; each sum is
 //! one chain of fused multiply-adds over the window, row by row, or over the outputs.
 
+use super::block::{BLOCK, load};
 use crate::program::Window;
 use crate::simd::kernel;
-
-/// Channels whose sums stay in registers together. What runs over them is written out in each kernel: a
-/// closure would be compiled without the kernel's instructions.
-const BLOCK: usize = 32;
 
 kernel! {
     /// One picture forward: y = Σ x·kernel, starting at the bias where there is one.
@@ -17,10 +14,10 @@ kernel! {
             let at = [pixel / window.output.width, pixel % window.output.width];
             for first in (0..channels).step_by(BLOCK) {
                 let len = BLOCK.min(channels - first);
-                let mut sums = [0.0; BLOCK];
-                if !bias.is_empty() {
-                    sums[..len].copy_from_slice(&bias[first..first + len]);
-                }
+                let mut sums = match bias {
+                    [] => [0.0; BLOCK],
+                    _ => load(&bias[first..first + len]),
+                };
                 for row in window.covered(0, at[0]) {
                     for column in window.covered(1, at[1]) {
                         let from = (row * window.input.width + column) * channels + first;
@@ -65,8 +62,7 @@ kernel! {
             let (rows, columns) = (window.reaching(0, down), window.reaching(1, across));
             for first in (0..channels).step_by(BLOCK) {
                 let len = BLOCK.min(channels - first);
-                let mut sums = [0.0; BLOCK];
-                sums[..len].copy_from_slice(&dw[first..first + len]);
+                let mut sums = load(&dw[first..first + len]);
                 for row in rows.clone() {
                     let above = row * window.stride[0] + down - window.before[0];
                     for column in columns.clone() {
@@ -84,17 +80,8 @@ kernel! {
 
 #[inline(always)]
 fn add(sums: &mut [f32; BLOCK], left: &[f32], right: &[f32]) {
-    match (<&[f32; BLOCK]>::try_from(left), <&[f32; BLOCK]>::try_from(right)) {
-        // Of a known length, so that the sums stay in registers.
-        (Ok(left), Ok(right)) => {
-            for i in 0..BLOCK {
-                sums[i] = left[i].mul_add(right[i], sums[i]);
-            }
-        }
-        _ => {
-            for ((sum, left), right) in sums.iter_mut().zip(left).zip(right) {
-                *sum = left.mul_add(*right, *sum);
-            }
-        }
+    let (left, right) = (load(left), load(right));
+    for i in 0..BLOCK {
+        sums[i] = left[i].mul_add(right[i], sums[i]);
     }
 }

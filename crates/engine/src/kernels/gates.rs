@@ -71,7 +71,9 @@ kernel! {
             let [new, update, reset, product] = block.gates(gates, row);
             let (before, after) = (&before[block.range(row)], &mut after[block.range(row)]);
             if block.is_passed(row) {
-                [new, update, reset, product].into_iter().for_each(|gate| gate.fill(0.0));
+                for gate in [new, update, reset, product] {
+                    gate.fill(0.0);
+                }
                 after.copy_from_slice(before);
                 continue;
             }
@@ -82,7 +84,9 @@ kernel! {
                     *n = tanh(*r * *p + *n);
                 }
             } else {
-                new.iter_mut().for_each(|n| *n = tanh(*n));
+                for n in new.iter_mut() {
+                    *n = tanh(*n);
+                }
             }
             for (((a, n), u), b) in after.iter_mut().zip(&*new).zip(&*update).zip(before) {
                 *a = *u * (b - *n) + *n;
@@ -154,7 +158,9 @@ kernel! {
             let (state, cell) = (&mut states[block.range(row)], &mut cells[block.range(row)]);
             let [last_state, last_cell] = [&before[0][block.range(row)], &before[1][block.range(row)]];
             if block.is_passed(row) {
-                [input, forget, new, output].into_iter().for_each(|gate| gate.fill(0.0));
+                for gate in [input, forget, new, output] {
+                    gate.fill(0.0);
+                }
                 state.copy_from_slice(last_state);
                 cell.copy_from_slice(last_cell);
                 continue;
@@ -220,5 +226,7 @@ fn flush(x: f32) -> f32 {
 
 #[inline(always)]
 fn sigmoids(values: &mut [f32]) {
-    values.iter_mut().for_each(|value| *value = sigmoid(*value));
+    for value in values {
+        *value = sigmoid(*value);
+    }
 }

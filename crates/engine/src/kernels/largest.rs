@@ -1,11 +1,9 @@
 //! The largest values of windows. Vectors run over channels; of equals the first counts, row by row, and
 //! not-a-number wins, so that it is seen further on.
 
+use super::block::{BLOCK, load};
 use crate::program::Window;
 use crate::simd::kernel;
-
-/// Channels that are looked at together.
-const BLOCK: usize = 32;
 
 kernel! {
     /// y = the largest value of each window of one picture.
@@ -68,22 +66,11 @@ kernel! {
 /// Compares the values of a tap with the largest so far.
 #[inline(always)]
 fn choose(x: &[f32], best: &mut [f32; BLOCK], chosen: &mut [f32; BLOCK], tap: f32) {
-    match <&[f32; BLOCK]>::try_from(x) {
-        // Of a known length, so that all stays in registers.
-        Ok(x) => {
-            for i in 0..BLOCK {
-                let wins = (tap == 0.0) | beats(x[i], best[i]);
-                best[i] = if wins { x[i] } else { best[i] };
-                chosen[i] = if wins { tap } else { chosen[i] };
-            }
-        }
-        Err(_) => {
-            for (i, x) in x.iter().enumerate() {
-                let wins = (tap == 0.0) | beats(*x, best[i]);
-                best[i] = if wins { *x } else { best[i] };
-                chosen[i] = if wins { tap } else { chosen[i] };
-            }
-        }
+    let x = load(x);
+    for i in 0..BLOCK {
+        let wins = (tap == 0.0) | beats(x[i], best[i]);
+        best[i] = if wins { x[i] } else { best[i] };
+        chosen[i] = if wins { tap } else { chosen[i] };
     }
 }
 

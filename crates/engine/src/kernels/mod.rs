@@ -1,6 +1,7 @@
 //! The inner loops. Each is compiled once for every instruction set and gives the same bits on all.
 
 pub(crate) mod average;
+pub(crate) mod block;
 pub(crate) mod curves;
 pub(crate) mod depthwise;
 pub(crate) mod gates;

@@ -1,11 +1,9 @@
 //! Batch normalization over rows of channels. Vectors run over channels; each sum is one chain over
 //! the rows of a part.
 
+use super::block::{BLOCK, load};
 use crate::math;
 use crate::simd::kernel;
-
-/// Channels whose sums stay in registers together.
-const BLOCK: usize = 32;
 
 kernel! {
     /// Σ d and Σ d² of each channel, where d is how far x is from `shift`. Sums of numbers that are
@@ -15,27 +13,15 @@ kernel! {
         let [first, second] = sums;
         for start in (0..channels).step_by(BLOCK) {
             let len = BLOCK.min(channels - start);
-            let mut base = [0.0; BLOCK];
-            base[..len].copy_from_slice(&shift[start..start + len]);
+            let base = load(&shift[start..start + len]);
             let mut ones = [0.0f32; BLOCK];
             let mut squares = [0.0f32; BLOCK];
             for row in x.chunks_exact(channels) {
-                match <&[f32; BLOCK]>::try_from(&row[start..start + len]) {
-                    // Of a known length, so that the sums stay in registers.
-                    Ok(row) => {
-                        for i in 0..BLOCK {
-                            let d = row[i] - base[i];
-                            ones[i] += d;
-                            squares[i] = d.mul_add(d, squares[i]);
-                        }
-                    }
-                    Err(_) => {
-                        for (i, x) in row[start..start + len].iter().enumerate() {
-                            let d = x - base[i];
-                            ones[i] += d;
-                            squares[i] = d.mul_add(d, squares[i]);
-                        }
-                    }
+                let row = load(&row[start..start + len]);
+                for i in 0..BLOCK {
+                    let d = row[i] - base[i];
+                    ones[i] += d;
+                    squares[i] = d.mul_add(d, squares[i]);
                 }
             }
             first[start..start + len].copy_from_slice(&ones[..len]);
@@ -79,25 +65,14 @@ kernel! {
         let [first, second] = sums;
         for start in (0..channels).step_by(BLOCK) {
             let len = BLOCK.min(channels - start);
-            let mut base = [0.0; BLOCK];
-            base[..len].copy_from_slice(&mean[start..start + len]);
+            let base = load(&mean[start..start + len]);
             let mut ones = [0.0f32; BLOCK];
             let mut products = [0.0f32; BLOCK];
             for (x, dy) in x.chunks_exact(channels).zip(dy.chunks_exact(channels)) {
-                let (x, dy) = (&x[start..start + len], &dy[start..start + len]);
-                match (<&[f32; BLOCK]>::try_from(x), <&[f32; BLOCK]>::try_from(dy)) {
-                    (Ok(x), Ok(dy)) => {
-                        for i in 0..BLOCK {
-                            ones[i] += dy[i];
-                            products[i] = dy[i].mul_add(x[i] - base[i], products[i]);
-                        }
-                    }
-                    _ => {
-                        for (i, (x, dy)) in x.iter().zip(dy).enumerate() {
-                            ones[i] += dy;
-                            products[i] = dy.mul_add(x - base[i], products[i]);
-                        }
-                    }
+                let (x, dy) = (load(&x[start..start + len]), load(&dy[start..start + len]));
+                for i in 0..BLOCK {
+                    ones[i] += dy[i];
+                    products[i] = dy[i].mul_add(x[i] - base[i], products[i]);
                 }
             }
             first[start..start + len].copy_from_slice(&ones[..len]);

@@ -53,8 +53,11 @@ kernel! {
 kernel! {
     /// Whether all values are whole numbers from 0 to below `end`.
     fn are_ids<'a>(values: &'a [f32], end: f32) -> bool {
-        let wrong = |value: f32| !(value >= 0.0 && value < end && value.trunc() == value);
-        values.iter().fold(0, |count, value| count + u32::from(wrong(*value))) == 0
+        let mut all = true;
+        for &value in values {
+            all &= (value >= 0.0) & (value < end) & (value.trunc() == value);
+        }
+        all
     }
 }
 

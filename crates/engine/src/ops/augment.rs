@@ -122,8 +122,8 @@ impl Change {
         let (top, left) = (y.floor(), x.floor());
         let (below, right) = ((y - top) as f32, (x - left) as f32);
         let at = |down: i64, across: i64| {
-            let row = self.fill.inside(top as i64 + down, height)?;
-            Some(row * width + self.fill.inside(left as i64 + across, width)?)
+            let row = inside(self.fill, top as i64 + down, height)?;
+            Some(row * width + inside(self.fill, left as i64 + across, width)?)
         };
         [
             (at(0, 0), (1.0 - below) * (1.0 - right)),
@@ -135,25 +135,19 @@ impl Change {
 }
 
 /// What lies at a place along a side, be it outside.
-trait Inside {
-    fn inside(&self, at: i64, side: usize) -> Option<usize>;
-}
-
-impl Inside for Fill {
-    fn inside(&self, at: i64, side: usize) -> Option<usize> {
-        let last = side as i64 - 1;
-        let place = match self {
-            Fill::Constant => (0..=last).contains(&at).then_some(at)?,
-            Fill::Nearest => at.clamp(0, last),
-            Fill::Wrap => at.rem_euclid(side as i64),
-            // There and back again: a b c | c b a | a b c.
-            Fill::Reflect => {
-                let around = at.rem_euclid(2 * side as i64);
-                if around > last { 2 * last + 1 - around } else { around }
-            }
-        };
-        usize::try_from(place).ok()
-    }
+fn inside(fill: Fill, at: i64, side: usize) -> Option<usize> {
+    let last = side as i64 - 1;
+    let place = match fill {
+        Fill::Constant => at,
+        Fill::Nearest => at.clamp(0, last),
+        Fill::Wrap => at.rem_euclid(side as i64),
+        // There and back again: a b c | c b a | a b c.
+        Fill::Reflect => {
+            let around = at.rem_euclid(2 * side as i64);
+            if around > last { 2 * last + 1 - around } else { around }
+        }
+    };
+    usize::try_from(place).ok().filter(|&place| place < side)
 }
 
 /// Of an angle in whole turns, by a series: the library's functions differ between machines.
@@ -187,7 +181,7 @@ mod tests {
 
     #[test]
     fn what_lies_outside_is_found_inside() {
-        let row = |fill: Fill| (-4..7).map(|at| fill.inside(at, 3)).collect::<Vec<_>>();
+        let row = |fill: Fill| (-4..7).map(|at| inside(fill, at, 3)).collect::<Vec<_>>();
         let some = |places: [usize; 11]| places.map(Some).to_vec();
         assert_eq!(row(Fill::Reflect), some([2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0]));
         assert_eq!(row(Fill::Wrap), some([2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0]));

@@ -27,8 +27,8 @@ impl Normalize {
         }
         let (n, cpu, len) = (run.n, run.cpu, operation.x.len);
         let parts = chunks(n);
-        let kept = by_batch.then(|| &run.values[self.kept.range(1)]);
-        let line = self.line(run.weights, kept, &mut run.scratch[..2 * self.channels]);
+        let seen = by_batch.then(|| &run.values[self.seen.range(1)]);
+        let line = self.line(run.weights, seen, &mut run.scratch[..2 * self.channels]);
         let [x, y] = disjoint(run.values, [operation.x.range(n), operation.y.range(n)]);
         let x = &*x;
         cpu.each(parts, Cut::new(y, n, parts), |part, y| {
@@ -51,10 +51,10 @@ impl Normalize {
             let mean = f64::from(run.values[operation.x.offset + c]) + off;
             let variance = (f64::from(totals[channels + c]) / rows - off * off).max(0.0);
             let deviation = (variance + f64::from(self.epsilon)).sqrt();
-            run.values[self.kept.offset + c] = mean as f32;
-            run.values[self.kept.offset + channels + c] = (1.0 / deviation) as f32;
-            for (moving, seen) in [(&self.mean, mean), (&self.variance, variance)] {
-                let ahead = run.weights[moving.start + c] - seen as f32;
+            run.values[self.seen.offset + c] = mean as f32;
+            run.values[self.seen.offset + channels + c] = (1.0 / deviation) as f32;
+            for (moving, batch) in [(&self.mean, mean), (&self.variance, variance)] {
+                let ahead = run.weights[moving.start + c] - batch as f32;
                 run.gradients[moving.start + c] = run.share * (1.0 - self.momentum) * ahead;
             }
         }
@@ -64,13 +64,13 @@ impl Normalize {
     fn line<'a>(
         &self,
         weights: &[f32],
-        kept: Option<&[f32]>,
+        seen: Option<&[f32]>,
         line: &'a mut [f32],
     ) -> [&'a [f32]; 2] {
         let (scale, offset) = line.split_at_mut(self.channels);
         for c in 0..self.channels {
-            let (mean, inverse) = match kept {
-                Some(kept) => (kept[c], kept[self.channels + c]),
+            let (mean, inverse) = match seen {
+                Some(seen) => (seen[c], seen[self.channels + c]),
                 None => {
                     let variance = weights[self.variance.start + c] + self.epsilon;
                     (weights[self.mean.start + c], 1.0 / variance.sqrt())
@@ -106,8 +106,8 @@ impl Normalize {
         let Some(dy) = operation.dy else { return };
         let (n, cpu, len) = (run.n, run.cpu, operation.x.len);
         let parts = chunks(n);
-        let kept = (!self.frozen).then(|| &run.values[self.kept.range(1)]);
-        let line = self.line(run.weights, kept, &mut run.scratch[..2 * self.channels]);
+        let seen = (!self.frozen).then(|| &run.values[self.seen.range(1)]);
+        let line = self.line(run.weights, seen, &mut run.scratch[..2 * self.channels]);
         if self.relu {
             let [x, dy] = disjoint(run.values, [operation.x.range(n), dy.range(n)]);
             let x = &*x;
@@ -130,7 +130,7 @@ impl Normalize {
         let Some(dy) = operation.dy else { return };
         let (n, channels, len, isa) = (run.n, self.channels, operation.x.len, run.cpu.isa());
         let (x, dy) = (&run.values[operation.x.range(n)], &run.values[dy.range(n)]);
-        let (mean, inverse) = run.values[self.kept.range(1)].split_at(channels);
+        let (mean, inverse) = run.values[self.seen.range(1)].split_at(channels);
         let totals = self.sum(run.cpu, run.scratch, n, |samples, sums| {
             let samples = floats(samples, len);
             normalize::slopes(isa, mean, [&x[samples.clone()], &dy[samples]], sums);
@@ -157,10 +157,10 @@ impl Normalize {
         let of = |line: usize| &run.scratch[line * channels..(line + 1) * channels];
         let (scale, offset, tilt) = (of(0), of(2), of(3));
         let [x, dy, dx] = [operation.x, dy, dx].map(|place| place.range(n));
-        let [x, dy, dx, kept] = disjoint(run.values, [x, dy, dx, self.kept.range(1)]);
+        let [x, dy, dx, seen] = disjoint(run.values, [x, dy, dx, self.seen.range(1)]);
         let (x, dy) = (&*x, &*dy);
-        // A frozen layer has kept nothing, and what would be multiplied by its distance is zero.
-        let mean = if self.frozen { &run.weights[self.mean.clone()] } else { &kept[..channels] };
+        // A frozen layer has seen nothing, and what would be multiplied by its distance is zero.
+        let mean = if self.frozen { &run.weights[self.mean.clone()] } else { &seen[..channels] };
         let spread = Spread { mean, scale, tilt, offset };
         cpu.each(parts, Cut::new(dx, n, parts), |part, dx| {
             let samples = floats(portion(n, parts, part), len);

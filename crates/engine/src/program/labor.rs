@@ -24,7 +24,7 @@ impl Program {
 
 impl Operation {
     fn labor(&self) -> Labor {
-        let (name, forward) = self.op.labor(self.y.len);
+        let (name, forward) = self.op.labor();
         // The gradient of the weights is as much again, and that of the input.
         let weights = usize::from(self.dy.is_some());
         let backward = forward * (weights + usize::from(self.dx.is_some()));
@@ -34,7 +34,7 @@ impl Operation {
 
 impl Op {
     /// Its name, and its multiply-adds for one sample; none for what is bound by memory.
-    fn labor(&self, outputs: usize) -> (&'static str, usize) {
+    fn labor(&self) -> (&'static str, usize) {
         match self {
             Op::Dense(dense) => ("dense", dense.rows * dense.inputs * dense.units),
             Op::Conv(conv) => ("conv", conv.window.output.len() * conv.window.len()),
@@ -46,7 +46,7 @@ impl Op {
                 let each = (recurrent.inputs + recurrent.units) * recurrent.columns();
                 ("recurrent", recurrent.directions.len() * recurrent.steps * each)
             }
-            Op::Normalize(_) => ("normalize", outputs),
+            Op::Normalize(_) => ("normalize", 0),
             Op::Pool(_) => ("pool", 0),
             Op::Average(_) => ("average", 0),
             Op::Drop(_) => ("drop", 0),

@@ -192,22 +192,21 @@ impl Site<'_> {
     }
 
     fn normalize(&self, layer: &spec::BatchNormalization) -> Op {
-        let weight = |suffix: &str| {
-            let mut weights = self.weights.iter();
-            weights.find(|weight| weight.name.ends_with(suffix)).map(|weight| weight.range.clone())
-        };
+        // In the order in which the model has them.
+        let mut weights = self.weights.iter().map(|weight| weight.range.clone());
+        let mut next = |is_there: bool| if is_there { weights.next() } else { None };
         let channels = last(self.shape);
         Op::Normalize(Normalize {
             channels,
-            gamma: weight("/gamma"),
-            beta: weight("/beta"),
-            mean: weight("/moving_mean").unwrap_or_default(),
-            variance: weight("/moving_variance").unwrap_or_default(),
+            gamma: next(layer.scale),
+            beta: next(layer.center),
+            mean: next(true).unwrap_or_default(),
+            variance: next(true).unwrap_or_default(),
             momentum: layer.momentum,
             epsilon: layer.epsilon,
             frozen: !layer.trainable,
             relu: false,
-            kept: Place { offset: 0, len: 2 * channels },
+            seen: Place { offset: 0, len: 2 * channels },
         })
     }
 

@@ -105,7 +105,7 @@ pub(crate) struct Normalize {
     pub(crate) relu: bool,
     /// Where the mean of a batch and one over its deviation lie until the backward pass: not by
     /// sample, so that the length is that of both.
-    pub(crate) kept: Place,
+    pub(crate) seen: Place,
 }
 
 /// The mean of each window.

@@ -206,8 +206,8 @@ impl Apart {
                 }
             }
             Op::Normalize(normalize) if self.trains => {
-                normalize.kept.offset = self.floats;
-                self.floats += normalize.kept.len.next_multiple_of(LINE);
+                normalize.seen.offset = self.floats;
+                self.floats += normalize.seen.len.next_multiple_of(LINE);
             }
             _ => {}
         }

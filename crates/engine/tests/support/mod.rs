@@ -94,6 +94,11 @@ pub(crate) fn gradients(
     (outcome, gradients, answers)
 }
 
+/// Whether a network brings values to mean 0: then sums before that cancel.
+pub(crate) fn normalizes(graph: &Graph) -> bool {
+    graph.nodes().iter().any(|node| matches!(node.layer, spec::Layer::BatchNormalization(_)))
+}
+
 /// Every instruction set with 1, 2 and 4 threads.
 pub(crate) fn every_cpu() -> Vec<Cpu> {
     let mut all = Vec::new();

@@ -56,7 +56,7 @@ pub(crate) fn read(bytes: Vec<u8>) -> Result<Model, FileProblem> {
         graph.nodes().iter().map(|node| named.get(&node.name[..]).copied().unwrap_or("")).collect();
     let size = inner.len();
     let weights = read_weights((&hdf5::open(inner)?, size), &graph, &places)?;
-    extras::finish(graph, weights, card)
+    Model::checked(graph, weights, card)
 }
 
 /// Reads the weights of a file that Keras 3's `save_weights` wrote.
@@ -126,7 +126,7 @@ pub(crate) fn write(model: &Model, out: impl Write) -> io::Result<()> {
     add(METADATA, metadata.to_string().as_bytes())?;
     add(CONFIG, config.to_string().as_bytes())?;
     add(WEIGHTS, &weights)?;
-    for (name, value) in extras::texts(model)? {
+    for (name, value) in model.texts()? {
         add(name, value.as_bytes())?;
     }
     zip.finish()

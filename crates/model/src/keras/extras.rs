@@ -5,14 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::config::Config;
-use crate::safetensors::{CARD, GRAPH, card_of};
-use crate::{Card, FileProblem, Graph, Model, Node, Preprocess, weights_sha256};
-
-/// The strings to write into a file.
-pub(super) fn texts(model: &Model) -> serde_json::Result<[(&'static str, String); 2]> {
-    let card = Card { weights_sha256: weights_sha256(&model.weights), ..model.card.clone() };
-    Ok([(GRAPH, serde_json::to_string(&model.graph)?), (CARD, serde_json::to_string(&card)?)])
-}
+use crate::safetensors::{GRAPH, card_of};
+use crate::{Card, FileProblem, Graph, Node, Preprocess};
 
 /// The graph and card of a file. Without our strings, or with one of them, the card is made from what
 /// the file says: bytes are taken as they are, since Keras does that too.
@@ -42,18 +36,6 @@ pub(super) fn read(
 
 /// The key of the card under which initializers stand that we do not have.
 pub(crate) const UNKNOWN_INITIALIZERS: &str = "unknown_initializers";
-
-/// Compares weights with the card's hash.
-pub(super) fn finish(graph: Graph, weights: Vec<f32>, card: Card) -> Result<Model, FileProblem> {
-    let hash = weights_sha256(&weights);
-    if !card.weights_sha256.is_empty() && card.weights_sha256 != hash {
-        return Err(FileProblem::Damaged(format!(
-            "its weights have the hash {hash}, and its card says {}",
-            card.weights_sha256
-        )));
-    }
-    Ok(Model { graph, weights, card })
-}
 
 /// The layers, whatever their order: by name, with the names of what they read.
 fn by_name<'a>(graph: &'a Graph) -> BTreeMap<&'a str, (&'a spec::Layer, Vec<&'a str>)> {

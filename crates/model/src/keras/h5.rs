@@ -31,7 +31,7 @@ pub(crate) fn read(bytes: Vec<u8>) -> Result<Model, FileProblem> {
     let (graph, card) = extras::read(&config, about.text(GRAPH), about.text(CARD))?;
     let group = file.group("model_weights").map_err(hdf5::damaged("its model_weights"))?;
     let weights = read_weights(&group, &graph, size)?;
-    extras::finish(graph, weights, card)
+    Model::checked(graph, weights, card)
 }
 
 /// Reads weights for layers that are known: of a whole model, or of what `save_weights` of Keras 2 or 3 wrote.
@@ -130,7 +130,7 @@ pub(crate) fn write(model: &Model, out: impl Write) -> io::Result<()> {
     if let Some(trained) = &model.card.trained {
         file.set_attr("training_config", text(serde_json::to_string(&training::legacy(trained))?));
     }
-    for (name, value) in extras::texts(model)? {
+    for (name, value) in model.texts()? {
         file.set_attr(name, text(value));
     }
     let mut all = file.create_group("model_weights");
