@@ -24,7 +24,7 @@ def table(setting: Setting, scores: list[Score]) -> str:
     for score in sorted(scores, key=lambda score: -score.best):
         ratio = f"{ours.best / score.best:.2f}×" if ours and score is not ours and score.best else "–"
         lines.append(
-            f"| {score.name} | {score.best:,.1f} | {score.median:,.1f} | {score.best * setting.batch:,.0f} "
+            f"| {score.name} | {score.best:,.1f} | {score.median:,.1f} | {score.best * setting.work.batch:,.0f} "
             f"| {ratio} | {score.peak_rss / MIB:,.0f} MiB | {score.first_step:.2f} s |")
     notes = [f"- {score.name}: {score.note}" for score in scores if score.note]
     return "\n".join([*lines, *([""] + notes if notes else []), ""])

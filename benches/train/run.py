@@ -24,7 +24,7 @@ def say(*words: str) -> None:
 
 
 def forms(rival: str, network: str) -> list[str]:
-    return importlib.import_module(f"rivals.with_{rival}").FORMS[network]
+    return importlib.import_module(f"rivals.with_{rival}").FORMS.get(network, [])
 
 
 def enter(given: argparse.Namespace, setting: Setting, room: contextlib.ExitStack) -> tuple[list, list[Score]]:
@@ -71,7 +71,7 @@ def main() -> None:
     tables, versions, load = [], {}, os.getloadavg()[0]
     for threads in given.threads:
         for network in given.networks:
-            setting = Setting(network, NETWORKS[network], threads)
+            setting = Setting(network, threads)
             say(str(setting))
             scores = compete(given, setting)
             versions.update({score.name.split()[0]: score.version for score in scores if score.version})

@@ -44,20 +44,19 @@ def main() -> None:
     parser.add_argument("rival", choices=["tensorflow", "pytorch", "jax"])
     parser.add_argument("form", help="a way of the rival's: see FORMS in rivals/")
     parser.add_argument("--network", choices=settings.NETWORKS, required=True)
-    parser.add_argument("--batch", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
     given = parser.parse_args()
 
     rival = importlib.import_module(f"rivals.with_{given.rival}")
-    setting = settings.Setting(given.network, given.batch, given.threads)
+    setting = settings.Setting(given.network, given.threads)
     passes, version = rival.prepare(setting, given.form)
     passes(1)
-    say(trained=setting.batches, version=version)
+    say(trained=setting.work.batches, version=version)
     seconds = seconds_per_pass(passes)
-    say(steps_per_second=setting.batches / seconds)
+    say(steps_per_second=setting.work.batches / seconds)
     for line in sys.stdin:
         count = max(1, round(json.loads(line)["seconds"] / seconds))
-        say(steps=count * setting.batches, seconds=timed(passes, count), peak_rss_bytes=peak_rss())
+        say(steps=count * setting.work.batches, seconds=timed(passes, count), peak_rss_bytes=peak_rss())
 
 
 def say(**answer) -> None:

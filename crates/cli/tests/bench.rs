@@ -42,6 +42,42 @@ fn one_worker_trains_in_this_process() {
 }
 
 #[test]
+fn texts_and_pictures_of_other_sizes_are_made_up_too() {
+    let yard = Yard::new();
+    for network in ["small-xception", "imdb-bigru"] {
+        let speed = bench(&yard, &[network, "--batch", "2", "--steps", "1"]);
+        positive(&speed, &SPEEDS);
+    }
+}
+
+#[test]
+fn a_profile_names_every_layer_and_the_peak() {
+    let yard = Yard::new();
+    let profile = bench(&yard, &["mnist-cnn", "--batch", "4", "--profile"]);
+    positive(&profile, &["peak_gflops", "seconds"]);
+    let operations = profile["operations"].as_array().expect("a list");
+    let named: Vec<_> = operations.iter().filter_map(|row| row["layer"].as_str()).collect();
+    for layer in ["conv2d", "conv2d_1", "dense"] {
+        assert!(named.contains(&layer), "{layer} in {named:?}");
+    }
+    for row in operations.iter().filter(|row| row["operation"] == "conv") {
+        positive(row, &["forward_seconds", "backward_seconds", "gflops"]);
+    }
+    let text = yard.ok(&["bench", "mnist-mlp", "--batch", "4", "--profile"]);
+    assert!(text.contains("of the peak") && text.contains("GFLOP/s"), "{text}");
+}
+
+#[test]
+fn answers_are_timed_one_by_one_unless_told_otherwise() {
+    let yard = Yard::new();
+    let answers = bench(&yard, &["small-xception", "--predict", "--steps", "3"]);
+    positive(&answers, &["seconds", "p99_seconds", "samples_per_second"]);
+    assert_eq!((&answers["batch"], &answers["times"]), (&1.into(), &3.into()), "{answers}");
+    let text = yard.ok(&["bench", "mnist-mlp", "--predict", "--batch", "7", "--steps", "3"]);
+    assert!(text.contains("answers to 7 at a time"), "{text}");
+}
+
+#[test]
 fn several_workers_are_processes_that_train_together() {
     let yard = Yard::new();
     for (strategy, link) in [
@@ -89,6 +125,8 @@ fn what_cannot_be_measured_is_refused() {
         (&["mnist-mlp", "--workers", "2", "--strategy", "averge"], "average"),
         (&[], "<NETWORK>"),
         (&["mnist-mlp", "all-reduce"], "all-reduce"),
+        (&["mnist-mlp", "--profile", "--workers", "2"], "--workers"),
+        (&["mnist-mlp", "--profile", "--predict"], "--predict"),
         (&["all-reduce", "--size", "6B"], "whole floats"),
         (&["all-reduce", "--size", "much"], "such as `7GiB`"),
         (&["all-reduce", "--tls"], "--link tcp"),

@@ -31,10 +31,50 @@ const STRATEGIES: [&str; 4] = [
     "{ parameter_server: { servers: 2, mode: sync, accuracy_every: 0 } }",
 ];
 
+/// What else must go on where it stopped: statistics that move along, and layers that read word by word.
+fn other_networks() -> [String; 3] {
+    let job = |data: &str, model: &str, strategy: &str, length: &str| {
+        format!(
+            "name: chaos\n\
+             data: {data}\n\
+             model: {model}\n\
+             train: {{ workers: 3, strategy: {strategy}, {length}, batch: 4, threads: 1, \
+             checkpoint: {{ every: 300ms }} }}\n"
+        )
+    };
+    let average = "{ average: { sync_every: 5 } }";
+    let texts = "{ from: ./texts, length: 12, vocabulary_size: 100 }";
+    let bigru = "{ name: imdb-bigru, vocabulary_size: 100 }";
+    [
+        job("./pictures", "small-xception", "all_reduce", "epochs: 6"),
+        job("./pictures", "small-xception", average, "epochs: 6"),
+        job(texts, bigru, "all_reduce", "epochs: 15"),
+    ]
+}
+
+/// A yard with a run file, and the few texts and pictures that some of them read.
+fn yard_with(file: &str) -> Yard {
+    let yard = Yard::new();
+    yard.file("chaos.yaml", file);
+    for number in 0..60u8 {
+        let split = ["train", "train", "test"][usize::from(number % 3)];
+        let class = ["bad", "good"][usize::from(number % 2)];
+        let text = format!("a {class} film number {}", number / 6);
+        yard.file(&format!("texts/{split}/{class}/{number}.txt"), text);
+        let pixels: Vec<u8> = (0..64).map(|i| number.wrapping_mul(i) ^ i).collect();
+        let picture = [&b"P5 8 8 255\n"[..], &pixels].concat();
+        yard.file(&format!("pictures/{split}/{class}/{number}.pgm"), picture);
+    }
+    yard
+}
+
 /// The report of a run to its end, in a yard of its own.
 fn report(strategy: &str, args: &[&str]) -> Value {
-    let yard = Yard::new();
-    yard.file("chaos.yaml", file(strategy));
+    undisturbed(&file(strategy), args)
+}
+
+fn undisturbed(file: &str, args: &[&str]) -> Value {
+    let yard = yard_with(file);
     yard.ok(&[&["run", "chaos.yaml"], args].concat());
     yard.json(&["report", "chaos", "--json"])
 }
@@ -116,60 +156,69 @@ fn the_same_bits_however_ranks_are_hosted() {
 
 #[test]
 fn twenty_kills_of_workers_and_drivers_change_nothing() {
-    let key = Key::new(4, Purpose::Synthetic);
     for (number, strategy) in STRATEGIES.iter().enumerate() {
-        let expected = report(strategy, &[]);
-        let yard = Yard::new();
-        yard.file("chaos.yaml", file(strategy));
-        let moment = |hit: u64| key.with(number as u64).with(hit);
-        let (mut hits, mut driver, mut hit) = (0u64, None::<yard::Running>, BTreeSet::new());
-        while hits < 20 {
-            let running = driver.get_or_insert_with(|| yard.start(&["run", "chaos.yaml"]));
-            if running.try_wait().unwrap().is_some() {
-                // It came to its end in between; the next one is another run.
-                driver = None;
-                continue;
-            }
-            std::thread::sleep(Duration::from_millis(20 + moment(hits).below(0, 150)));
-            let Some(run) = yard.newest_run() else { continue };
-            let workers = workers(&yard, &run);
-            if moment(hits).below(1, 5) == 0 {
-                signal(running.id(), "-KILL");
-                let _ = driver.take().unwrap().wait();
-            } else if let Some(place) = (workers.len() as u64).checked_sub(1) {
-                let (_, pid) = workers[moment(hits).below(2, place + 1) as usize];
-                hit.insert(pid);
-                signal(pid, "-KILL");
-            } else {
-                continue;
-            }
-            hits += 1;
-        }
-        if let Some(mut running) = driver {
-            running.wait().unwrap();
-        }
-        yard.ok(&["run", "chaos.yaml"]);
-        let runs = yard.json(&["ls", "--json"]);
-        let mut faults = 0;
-        for run in runs.as_array().unwrap() {
-            let run = run["run"].as_str().unwrap();
-            let report = yard.json(&["report", run, "--json"]);
-            assert_eq!(report["state"], "done", "{run}: {report}");
-            assert_eq!(report["weights_sha256"], expected["weights_sha256"], "{strategy} {run}");
-            assert_eq!(report["metrics"], expected["metrics"], "{strategy} {run}");
-            faults += report["faults_survived"].as_u64().unwrap();
-            check_events(&yard, run, &hit);
-        }
-        println!("{strategy}: 20 kills, {faults} processes lost on the way");
-        assert!(faults > 0, "none of twenty kills hit a process at work");
+        kill(&file(strategy), 20, Key::new(4, Purpose::Synthetic).with(number as u64));
     }
+}
+
+#[test]
+fn eight_kills_change_nothing_in_other_networks() {
+    for (number, file) in other_networks().iter().enumerate() {
+        kill(file, 8, Key::new(5, Purpose::Synthetic).with(number as u64));
+    }
+}
+
+/// Kills workers and drivers at random moments; every run ends as it would have undisturbed.
+fn kill(file: &str, kills: u64, moments: Key) {
+    let expected = undisturbed(file, &[]);
+    let yard = yard_with(file);
+    let (mut hits, mut driver, mut hit) = (0u64, None::<yard::Running>, BTreeSet::new());
+    while hits < kills {
+        let moment = moments.with(hits);
+        let running = driver.get_or_insert_with(|| yard.start(&["run", "chaos.yaml"]));
+        if running.try_wait().unwrap().is_some() {
+            // It came to its end in between; the next one is another run.
+            driver = None;
+            continue;
+        }
+        std::thread::sleep(Duration::from_millis(20 + moment.below(0, 150)));
+        let Some(run) = yard.newest_run() else { continue };
+        let workers = workers(&yard, &run);
+        if moment.below(1, 5) == 0 {
+            signal(running.id(), "-KILL");
+            let _ = driver.take().unwrap().wait();
+        } else if let Some(place) = (workers.len() as u64).checked_sub(1) {
+            let (_, pid) = workers[moment.below(2, place + 1) as usize];
+            hit.insert(pid);
+            signal(pid, "-KILL");
+        } else {
+            continue;
+        }
+        hits += 1;
+    }
+    if let Some(mut running) = driver {
+        running.wait().unwrap();
+    }
+    yard.ok(&["run", "chaos.yaml"]);
+    let runs = yard.json(&["ls", "--json"]);
+    let mut faults = 0;
+    for run in runs.as_array().unwrap() {
+        let run = run["run"].as_str().unwrap();
+        let report = yard.json(&["report", run, "--json"]);
+        assert_eq!(report["state"], "done", "{run}: {report}");
+        assert_eq!(report["weights_sha256"], expected["weights_sha256"], "{run} of {file}");
+        assert_eq!(report["metrics"], expected["metrics"], "{run} of {file}");
+        faults += report["faults_survived"].as_u64().unwrap();
+        check_events(&yard, run, &hit);
+    }
+    println!("{kills} kills, {faults} processes lost on the way of\n{file}");
+    assert!(faults > 0, "none of the kills hit a process at work");
 }
 
 /// A run under way: its yard, its driver, and how it would end undisturbed.
 fn begin(strategy: &str) -> (Yard, yard::Running, Value) {
     let expected = report(strategy, &[]);
-    let yard = Yard::new();
-    yard.file("chaos.yaml", file(strategy));
+    let yard = yard_with(&file(strategy));
     let driver = yard.start(&["run", "chaos.yaml"]);
     yard.until("a group works", || !yard.events_of("chaos-1", "progress").is_empty());
     (yard, driver, expected)

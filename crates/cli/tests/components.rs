@@ -37,6 +37,34 @@ fn copy_writes_every_sample_to_every_file() {
     assert!(first.unwrap() == second.unwrap(), "the copies differ");
 }
 
+/// Ids of words go through arrays, and models through Keras' files.
+#[test]
+fn copy_train_aggregate_predict_as_s0_did() {
+    let yard = Yard::new();
+    for number in 0..8 {
+        let class = ["bad", "good"][number % 2];
+        yard.file(&format!("texts/{class}/{number}.txt"), format!("a {class} film"));
+    }
+    yard.ok(&["copy", "--data", "texts", "--n_container", "2", "--savedir", "d"]);
+    for member in 0..2 {
+        let (data, model) = (format!("d/{member}.npz"), format!("m/{member}-model.h5"));
+        let args = ["train", "--data", &data, "--model", "imdb-bigru", "--epoch", "1"];
+        yard.ok(&[&args[..], &["--batch", "4", "--savemodel", &model]].concat());
+    }
+    yard.ok(&["aggregate", "--dir", "m", "--savefile", "aggregated-model.h5"]);
+    let answers = yard.json(&["predict", "aggregated-model.h5", "d/0.npz", "--json"]);
+    let answers = answers["predictions"].as_array().unwrap();
+    assert_eq!(answers.len(), 8);
+    for answer in answers {
+        let p = answer[0].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&p), "{answer}");
+    }
+    // Numbers that are no ids of its words are refused, not read as something else.
+    let args = ["train", "--data", "mnist-sample", "--model", "imdb-bigru", "--savemodel", "x.h5"];
+    let error = yard.fails(1, &args);
+    assert!(error.contains("it takes a row of ids"), "{error}");
+}
+
 #[test]
 fn predict_answers_in_input_order_and_inspect_tells_what_a_model_is() {
     let yard = Yard::new();

@@ -263,6 +263,21 @@ impl Samples {
         Samples { shape: shape.to_vec(), x: Values::U8(x), y, classes }
     }
 
+    /// Random ids of words below `vocabulary` and labels, for measuring.
+    pub fn synthetic_texts(
+        length: usize,
+        vocabulary: u16,
+        classes: usize,
+        len: usize,
+        seed: u64,
+    ) -> Samples {
+        let key = Key::new(seed, Purpose::Synthetic);
+        let (words, labels) = (key.with(0), key.with(1));
+        let ids = (0..(len * length) as u64).map(|i| words.below(i, vocabulary.into()) as u16);
+        let y = (0..len as u64).map(|i| labels.below(i, classes as u64) as u32).collect();
+        Samples { shape: vec![length], x: Values::U16(ids.collect()), y, classes }
+    }
+
     /// How many samples.
     pub fn len(&self) -> usize {
         self.y.len()

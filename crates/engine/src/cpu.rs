@@ -2,7 +2,9 @@
 #![expect(unsafe_code, reason = "hands each part of a run its own piece of memory")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::kernels::exercise::exercise;
 use crate::pool::Pool;
 use crate::share::Share;
 use crate::simd::{Isa, Kernel};
@@ -42,6 +44,17 @@ impl Cpu {
         const WORTH_SHARING: usize = 40_000;
         let worth = (operations / WORTH_SHARING).min(4 * self.threads());
         worth.min(most).max(1)
+    }
+
+    /// Keeps all threads busy with nothing but fused multiply-adds for a few milliseconds, and says how
+    /// many: the most this processor can do, against which the rest is measured.
+    pub fn exercise(&self) -> usize {
+        const ROUNDS: usize = 100_000;
+        let done = AtomicUsize::new(0);
+        self.pool.run(4 * self.threads(), |_| {
+            done.fetch_add(exercise(self.isa, ROUNDS), Ordering::Relaxed);
+        });
+        done.into_inner()
     }
 
     /// Runs a kernel on the calling thread.

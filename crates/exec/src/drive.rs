@@ -84,7 +84,9 @@ pub async fn drive(driver: Driver<'_>) -> Result<Ending, ExecError> {
     let mut inbox = reception::open(door, files);
     let resumed = !events.is_empty();
     let before = standing.tasks.clone();
-    let next_process = standing.processes;
+    // The driver before may have died between starting a process and writing that down: one number is left
+    // to that process, so that no two ever have the same.
+    let next_process = standing.processes + u32::from(resumed);
     let looked_up = driver.clock.elapsed();
     let mut drive = Drive {
         driver,

@@ -110,13 +110,14 @@ impl Graph {
         &self.shapes[self.shapes.len() - 1]
     }
 
-    /// Whether samples of bytes come as they are, 0 to 255, because the network rescales them itself.
+    /// Whether samples of bytes come as they are, 0 to 255, because the network rescales them itself, or
+    /// because they are ids of words.
     pub fn takes_bytes(&self) -> bool {
         let random = |layer: &Layer| {
             matches!(layer, Layer::Input(_) | Layer::RandomFlip(_) | Layer::RandomRotation(_))
         };
         let first = self.nodes.iter().map(|node| &node.layer).find(|layer| !random(layer));
-        matches!(first, Some(Layer::Rescaling(_)))
+        matches!(first, Some(Layer::Rescaling(_) | Layer::Embedding(_)))
     }
 
     /// Every weight, in the order of the arena.

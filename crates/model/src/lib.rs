@@ -5,6 +5,7 @@ mod build;
 mod card;
 mod ensemble;
 mod error;
+mod fold;
 mod format;
 mod graph;
 mod hash;

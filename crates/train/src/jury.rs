@@ -1,5 +1,7 @@
 //! Asking what was published: a model alone, or the members of an ensemble one after another.
 
+use std::borrow::Cow;
+
 use data::View;
 use engine::{Cpu, Program, Session};
 use model::{Model, Published, Verdict, vote};
@@ -7,9 +9,9 @@ use model::{Model, Published, Verdict, vote};
 use crate::{Error, input};
 
 /// A published model or ensemble at work. Its members share one session: they differ in weights
-/// alone, and copying those costs little beside a batch.
+/// alone, and copying those costs little beside a batch. They are folded: see [`Model::folded`].
 pub struct Jury<'a> {
-    members: &'a [Model],
+    members: Vec<Cow<'a, Model>>,
     session: Session,
     /// The rank of the member whose weights the session holds.
     seated: Option<usize>,
@@ -18,9 +20,9 @@ pub struct Jury<'a> {
 impl<'a> Jury<'a> {
     /// Makes ready to answer up to `batch` samples at a time.
     pub fn new(published: &'a Published, batch: usize, cpu: Cpu) -> Result<Self, Error> {
-        let program = Program::inference(&published.first().graph, batch)?;
-        let session = Session::new(program, cpu);
-        Ok(Jury { members: published.members(), session, seated: None })
+        let members: Vec<_> = published.members().iter().map(Model::folded).collect();
+        let program = Program::inference(&members[0].graph, batch)?;
+        Ok(Jury { members, session: Session::new(program, cpu), seated: None })
     }
 
     /// What all members together answer to `n` samples. Bytes are scaled as their cards say. A single
@@ -29,7 +31,7 @@ impl<'a> Jury<'a> {
     /// # Panics
     /// When there are more samples than the batch.
     pub fn ask(&mut self, x: View<'_>, n: usize) -> Verdict {
-        let Model { graph, card, .. } = &self.members[0];
+        let Model { graph, card, .. } = &*self.members[0];
         let outputs: usize = graph.output_shape().iter().product();
         let x = input(x, card.input.scale);
         let members = 0..self.members.len();

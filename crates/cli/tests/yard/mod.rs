@@ -61,6 +61,7 @@ impl Yard {
     /// Writes a file and gives its path.
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("it can be made");
         std::fs::write(&path, content).expect("the file can be written");
         path
     }

@@ -27,7 +27,10 @@ impl Operation {
         let (name, forward) = self.op.labor();
         // The gradient of the weights is as much again, and that of the input.
         let weights = usize::from(self.dy.is_some());
-        let backward = forward * (weights + usize::from(self.dx.is_some()));
+        // Of four outputs that are pooled, one at most has a gradient.
+        let pooled = matches!(&self.op, Op::Conv(conv) if conv.choices.is_some());
+        let outputs = if pooled { forward / 4 } else { forward };
+        let backward = outputs * (weights + usize::from(self.dx.is_some()));
         Labor { layer: self.layer, name, forward, backward }
     }
 }

@@ -6,7 +6,7 @@ use engine::Cpu;
 use spec::{Length, Train};
 use train::{Clock, Context, Material, Origin, Pulse, Settings, Trainer, fit_alone};
 
-use super::{Speed, Subject, samples};
+use super::{Speed, Subject, fed};
 use crate::env::Env;
 use crate::failure::Failure;
 use crate::machine::peak_rss_bytes;
@@ -14,7 +14,7 @@ use crate::machine::peak_rss_bytes;
 pub(super) fn measure(subject: &Subject, env: &Env) -> Result<Speed, Failure> {
     let Subject { warm_up, steps, threads, .. } = *subject;
     let train = Train { length: Length::Endless, ..subject.train.clone() };
-    let samples = samples(&train);
+    let samples = fed::samples(&train);
     let (network, weights) = train::starting_point(&train.model, &samples.shape, samples.classes)?;
     let settings = Settings::of(&train, &network, 0);
     let origin = Origin::default();

@@ -3,19 +3,18 @@
 
 mod all_reduce;
 mod alone;
+mod answers;
+mod fed;
+mod profile;
 mod timing;
 mod together;
 
-use data::Samples;
 use serde::Serialize;
 use spec::{Length, Strategy, Train};
 
 use crate::env::Env;
 use crate::failure::{Failure, OrUsage};
 use crate::output;
-
-/// Samples to train on: as many as MNIST has, so that an epoch and what its end costs are of a real size.
-const SAMPLES: usize = 60_000;
 
 /// Train a network on random data and print how fast
 ///
@@ -27,6 +26,8 @@ const SAMPLES: usize = 60_000;
 #[command(after_help = "Examples:
   trainyard bench mnist-cnn --batch 100
   trainyard bench mnist-mlp --batch 20 --threads 1 --steps 5000 --json
+  trainyard bench small-xception --batch 128 --profile
+  trainyard bench small-xception --predict
   trainyard bench mnist-cnn --batch 100 --workers 2 --strategy average:50
   trainyard bench all-reduce --size 1MiB --ranks 2 --link shm")]
 pub(crate) struct Args {
@@ -35,9 +36,9 @@ pub(crate) struct Args {
     /// A built-in network
     #[arg(required = true)]
     network: Option<String>,
-    /// Samples a step, of each worker
-    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    batch: u32,
+    /// Samples a step, of each worker [default: 32]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    batch: Option<u32>,
     /// How many workers train
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     workers: u16,
@@ -51,9 +52,15 @@ pub(crate) struct Args {
     /// How many threads each worker computes with [default: its share of the cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=4096))]
     threads: Option<u16>,
-    /// How many steps are timed, after a tenth as many to warm up
-    #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
-    steps: u64,
+    /// How many steps are timed, after a tenth as many to warm up [default: some seconds' worth]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    steps: Option<u64>,
+    /// Print what each operation of a step takes, and what share of the processor's peak it reaches
+    #[arg(long, conflicts_with_all = ["workers", "strategy", "processes", "steps"])]
+    profile: bool,
+    /// Answer instead of train: `--batch` samples at a time, 1 unless given
+    #[arg(long, conflicts_with_all = ["workers", "strategy", "processes", "profile"])]
+    predict: bool,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -108,14 +115,26 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         return all_reduce::act(args);
     }
     let subject = subject(args, env)?;
+    if args.profile {
+        let profile = profile::measure(&subject, env)?;
+        return show(args, &profile, profile.text());
+    }
+    if args.predict {
+        let answers = answers::measure(&subject, env)?;
+        return show(args, &answers, answers.text());
+    }
     let speed = match subject.train.strategy {
         Strategy::Single => alone::measure(&subject, env)?,
         _ => together::measure(&subject, args.processes.map(usize::from), env)?,
     };
+    show(args, &speed, line(&speed))
+}
+
+fn show(args: &Args, found: &impl Serialize, text: String) -> Result<(), Failure> {
     if args.json {
-        return output::json(&speed);
+        return output::json(found);
     }
-    output::print(&line(&speed));
+    output::print(&text);
     Ok(())
 }
 
@@ -128,22 +147,18 @@ fn subject(args: &Args, env: &Env) -> Result<Subject, Failure> {
         None => Strategy::for_workers(workers),
     };
     let threads = args.threads.map_or((env.threads / workers).max(1), usize::from);
-    let warm_up = args.steps.div_ceil(10);
+    let steps = args.steps.unwrap_or_else(|| fed::steps(&model));
+    let warm_up = steps.div_ceil(10);
     let train = Train {
-        length: Length::Steps(warm_up + args.steps),
-        batch: args.batch as usize,
+        length: Length::Steps(warm_up + steps),
+        batch: args.batch.unwrap_or(if args.predict { 1 } else { 32 }) as usize,
         workers,
         strategy,
         threads: Some(threads),
         ..Train::new(model)
     };
     let strategy = args.strategy.clone().unwrap_or_else(|| strategy.name().into());
-    Ok(Subject { network, strategy, train, threads, warm_up, steps: args.steps })
-}
-
-/// The data: every worker has at least one whole batch.
-fn samples(train: &Train) -> Samples {
-    Samples::synthetic(&[28, 28, 1], 10, SAMPLES.max(train.batch * train.workers), 0)
+    Ok(Subject { network, strategy, train, threads, warm_up, steps })
 }
 
 fn line(speed: &Speed) -> String {
@@ -158,7 +173,7 @@ fn line(speed: &Speed) -> String {
         format!(", {sent} exchanged ({link}), {:.1} % waiting", speed.waiting_share * 100.0)
     });
     format!(
-        "{network}, batch {batch}, {who}, {isa}: {:.0} samples/s, {:.0} steps/s, {} at most{exchanged}",
+        "{network}, batch {batch}, {who}, {isa}: {:.0} samples/s, {:.1} steps/s, {} at most{exchanged}",
         speed.samples_per_second,
         speed.steps_per_second,
         train::bytes(speed.peak_rss_bytes)

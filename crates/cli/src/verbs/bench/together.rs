@@ -7,8 +7,9 @@ use spec::{Action, Assign, Checkpoint, Data, Prepare, RunSpec, Step, Train};
 use store::Runs;
 use train::{Event, Kind, Settings, Shares};
 
+use super::fed::samples;
 use super::timing::{Timed, Timing};
-use super::{Speed, Subject, samples};
+use super::{Speed, Subject};
 use crate::driver::{self, HERE, Work};
 use crate::env::Env;
 use crate::facts;
