@@ -83,6 +83,23 @@ impl Layer {
             _ => true,
         }
     }
+
+    /// Lets training leave its weights as they are, if it has any.
+    pub fn freeze(&mut self) {
+        let trainable = match self {
+            Layer::Dense(layer) => &mut layer.trainable,
+            Layer::Conv2D(layer) => &mut layer.trainable,
+            Layer::DepthwiseConv2D(layer) => &mut layer.trainable,
+            Layer::SeparableConv2D(layer) => &mut layer.trainable,
+            Layer::BatchNormalization(layer) => &mut layer.trainable,
+            Layer::Embedding(layer) => &mut layer.trainable,
+            Layer::Gru(layer) => &mut layer.trainable,
+            Layer::Lstm(layer) => &mut layer.trainable,
+            Layer::Bidirectional(layer) => &mut layer.trainable,
+            _ => return,
+        };
+        *trainable = false;
+    }
 }
 
 /// Where samples enter.

@@ -13,6 +13,7 @@ mod data;
 mod error;
 mod evaluate;
 mod file;
+mod freeze;
 mod layer;
 mod nearest;
 mod network;
@@ -45,6 +46,7 @@ pub use convolution::{
 pub use data::{Assign, BUILTIN_DATA, Color, Data, Holdout, Prepare};
 pub use error::{Problem, SpecError};
 pub use evaluate::{Evaluate, Split};
+pub use freeze::Freeze;
 pub use layer::{
     Activation, ActivationLayer, Add, BatchNormalization, Concatenate, Dense, Dropout, Flatten,
     Initializer, Input, Layer, Reshape,

@@ -57,7 +57,7 @@ fn networks_know_their_own_arguments() {
         "mnist.yaml:3:26: model.hidden_units: unknown field
   3 | model: {name: mnist-cnn, hidden_units: 3}
     |                          ^^^^^^^^^^^^
-  hint: known here: `name`, `dropout`"
+  hint: known here: `name`, `dropout`, `freeze`"
     );
     assert_eq!(
         model("resnet"),

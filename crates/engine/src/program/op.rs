@@ -192,6 +192,8 @@ pub(crate) struct Head {
     pub(crate) ending: Ending,
     pub(crate) loss: LossName,
     pub(crate) reduction: Reduction,
+    /// What triplets are kept apart by.
+    pub(crate) alpha: f32,
     /// The last operation's values.
     pub(crate) x: Place,
     /// The answer; the same place as `x` where that is the answer.
