@@ -113,7 +113,13 @@ impl Graph {
     /// Whether samples of bytes come as they are, 0 to 255, because the network rescales them itself.
     pub fn takes_bytes(&self) -> bool {
         let random = |layer: &Layer| {
-            matches!(layer, Layer::Input(_) | Layer::RandomFlip(_) | Layer::RandomRotation(_))
+            matches!(
+                layer,
+                Layer::Input(_)
+                    | Layer::RandomFlip(_)
+                    | Layer::RandomRotation(_)
+                    | Layer::RandomTranslation(_)
+            )
         };
         let first = self.nodes.iter().map(|node| &node.layer).find(|layer| !random(layer));
         matches!(first, Some(Layer::Rescaling(_)))

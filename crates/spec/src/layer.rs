@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Bidirectional, Conv2D, DepthwiseConv2D, Embedding, GlobalPooling2D, Gru, Lstm, Pooling2D,
-    RandomFlip, RandomRotation, Rescaling, SeparableConv2D, ZeroPadding2D,
+    RandomFlip, RandomRotation, RandomTranslation, Rescaling, SeparableConv2D, ZeroPadding2D,
 };
 
 /// One layer of a network.
@@ -42,6 +42,8 @@ pub enum Layer {
     RandomFlip(RandomFlip),
     /// Turns pictures at random while training.
     RandomRotation(RandomRotation),
+    /// Shifts pictures at random while training.
+    RandomTranslation(RandomTranslation),
     /// Zeros around a picture.
     ZeroPadding2D(ZeroPadding2D),
     /// Turns a sample of any shape into one row of numbers.

@@ -56,7 +56,9 @@ pub use network::{Builtin, Model};
 pub use objective::{Adam, Loss, LossName, Optimizer, Reduction, Rmsprop, Sgd};
 pub use on::{Amounts, Kubernetes, Labels, NewClaim, NodeSelector, On, Pod, Pods, Storage};
 pub use parse::parse;
-pub use picture::{Fill, Flip, RandomFlip, RandomRotation, Rescaling, Sides, ZeroPadding2D};
+pub use picture::{
+    Fill, Flip, RandomFlip, RandomRotation, RandomTranslation, Rescaling, Sides, ZeroPadding2D,
+};
 pub use quantity::{Bytes, Duration, QuantityError};
 pub use rate::Rate;
 pub use reference::reference;

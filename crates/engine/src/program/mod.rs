@@ -87,12 +87,17 @@ impl Program {
             let shape = graph.output_shape().to_vec();
             return Err(EngineError::Output { shape });
         }
-        Self::compile(graph, batch, Some(loss))
+        Self::compile(graph, batch, Some(loss), true)
+    }
+
+    /// A program that judges answers by a loss. It needs less memory.
+    pub fn judging(graph: &Graph, loss: Loss, batch: usize) -> Result<Self, EngineError> {
+        Self::compile(graph, batch, Some(loss), false)
     }
 
     /// A program that only answers. It needs less memory.
     pub fn inference(graph: &Graph, batch: usize) -> Result<Self, EngineError> {
-        Self::compile(graph, batch, None)
+        Self::compile(graph, batch, None, false)
     }
 
     /// The exact memory a session of this program allocates.
@@ -128,11 +133,15 @@ impl Program {
         self.weights
     }
 
-    fn compile(graph: &Graph, batch: usize, loss: Option<Loss>) -> Result<Self, EngineError> {
+    fn compile(
+        graph: &Graph,
+        batch: usize,
+        loss: Option<Loss>,
+        trains: bool,
+    ) -> Result<Self, EngineError> {
         let pictures = loss.map_or(1, |loss| loss.pictures());
         let batch = batch.saturating_mul(pictures);
         check(graph, batch)?;
-        let trains = loss.is_some();
         let usual = LossName::usual(graph.output_shape().iter().product());
         let loss = loss.unwrap_or(Loss::of(usual));
         let draft = lower::lower(graph, loss.name);

@@ -147,6 +147,11 @@ pub(crate) enum Turn {
         factor: f32,
         fill: Fill,
     },
+    /// By up to such shares of height and width either way.
+    Shift {
+        factors: [f32; 2],
+        fill: Fill,
+    },
 }
 
 /// Numbers times a constant, plus another.
