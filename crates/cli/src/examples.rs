@@ -50,4 +50,5 @@ examples! {
     "mnist-servers": "09-mnist-servers.yaml",
     "mnist-average-tuned": "10-mnist-average-tuned.yaml",
     "mnist-pinned": "11-mnist-pinned.yaml",
+    "faces": "16-faces.yaml",
 }

@@ -122,7 +122,7 @@ fn data_facts(found: &data::Facts) -> DataFacts {
 }
 
 fn network(task: &str, train: &Train, data: &data::Facts) -> Result<Network, Failure> {
-    let network = train::starting_point(&train.model, &data.shape, data.classes);
+    let network = train::starting_point(train, &data.shape, data.classes);
     let network = network.with_context(|| about(task, "model")).or_usage()?.0;
     let fits = train::check_vocabulary(&network.graph, data.vocabulary);
     fits.with_context(|| about(task, "model")).or_usage()?;

@@ -1,6 +1,6 @@
 //! A report for people, with a small loss curve and what to type next.
 
-use train::{Metrics, ModelReport, Report, Results, State, bytes, duration};
+use train::{Faces, Metrics, ModelReport, Recognition, Report, Results, State, bytes, duration};
 
 use crate::output::{table, thousands};
 
@@ -41,6 +41,11 @@ fn rows(report: &ModelReport) -> Vec<Vec<String>> {
             row(name, format!("accuracy {accuracy:.4}, loss {loss:.4}"));
         }
     }
+    for (split, faces) in &report.faces {
+        recognized(faces)
+            .into_iter()
+            .for_each(|(way, found)| row(&format!("{split} {way}"), found));
+    }
     if let Some(curve) = curve(&report.curve) {
         row("loss", curve);
     }
@@ -54,6 +59,19 @@ fn rows(report: &ModelReport) -> Vec<Vec<String>> {
         row("weights", sha256.clone());
     }
     rows
+}
+
+/// How well faces are recognized, in each way: by the model, before training, by pixels.
+pub(crate) fn recognized(faces: &Faces) -> [(&'static str, String); 3] {
+    let found = |way: &Recognition| {
+        let top_1 = way.top_1.map_or_else(String::new, |top_1| format!("top-1 {top_1:.4}, "));
+        format!(
+            "{top_1}verification {:.4} at {} ({:.4} at {:.3})",
+            way.verification, faces.threshold, way.best_verification, way.best_threshold
+        )
+    };
+    let Faces { trained, untrained, pixels, .. } = faces;
+    [("faces", found(trained)), ("untrained", found(untrained)), ("pixels", found(pixels))]
 }
 
 /// How several workers fared: one line under its heads. `train::Report` says how the speed-up is found.

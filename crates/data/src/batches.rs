@@ -4,6 +4,9 @@
 //! the epoch's order is a pure function of (seed, rank, epoch), and the step's place in the epoch
 //! gives its stretch of that order. So training can start or resume anywhere.
 //!
+//! Where faces are trained on, a batch is of **triplets**, which are drawn anew for each epoch, and a sample
+//! is meant to be one of them.
+//!
 //! Workers count the same steps, and an epoch has as many as the largest shard needs. A worker with
 //! fewer samples has **empty batches** at the end of each epoch.
 //!
@@ -11,7 +14,6 @@
 //! **block** of many batches (about 256 KiB), and blocks travel in a circle: filled ones forward,
 //! used ones back. Nothing is allocated once the circle is full, apart from one order per epoch.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -20,6 +22,7 @@ use random::{Key, Purpose};
 
 use crate::error::{DataError, Result};
 use crate::samples::{Samples, Values, View};
+use crate::triplets::{Draw, triplets};
 
 /// Bytes of values a block aims at.
 const BLOCK: usize = 256 << 10;
@@ -40,6 +43,32 @@ pub struct Order {
     pub steps_per_epoch: u64,
     /// The first step.
     pub start: u64,
+    /// Triplets are drawn of the samples, so many; without it, each sample is one by itself.
+    pub draw: Option<Draw>,
+}
+
+impl Order {
+    /// How many samples of a source make one of a batch.
+    fn pictures(&self) -> usize {
+        if self.draw.is_some() { 3 } else { 1 }
+    }
+
+    /// How many samples an epoch has.
+    fn count(&self, samples: &Samples) -> usize {
+        self.draw.map_or(samples.len(), |draw| draw.count(&samples.per_class()))
+    }
+
+    /// An epoch's samples, picture after picture.
+    fn epoch(&self, samples: &Samples, epoch: u64) -> Vec<u32> {
+        let &Order { seed, rank, .. } = self;
+        match self.draw {
+            Some(draw) => triplets(&samples.y, draw, seed, rank, epoch).into_flattened(),
+            None => {
+                let key = Key::new(seed, Purpose::Shuffle).with(rank);
+                key.with(epoch).permutation(samples.len())
+            }
+        }
+    }
 }
 
 /// The samples of one step.
@@ -49,7 +78,7 @@ pub struct Batch<'a> {
     pub step: u64,
     /// The values, sample after sample.
     pub x: View<'a>,
-    /// The labels.
+    /// The labels; of a triplet, the anchor's.
     pub y: &'a [u32],
 }
 
@@ -100,9 +129,9 @@ impl Batches {
     /// When there are no samples, or none in a batch, or more batches than steps in an epoch.
     pub fn new(samples: Arc<Samples>, order: Order) -> Batches {
         assert!(!samples.is_empty() && order.batch > 0, "there is something to gather");
-        let own = steps_per_epoch(samples.len(), order.batch);
+        let own = steps_per_epoch(order.count(&samples), order.batch);
         assert!(order.steps_per_epoch >= own, "an epoch has a step for every batch");
-        let row = samples.row();
+        let row = samples.row() * order.pictures();
         let (send, filled) = sync_channel(AHEAD);
         let (used, recycled) = sync_channel(AHEAD + 2);
         let block = empty_block(&samples, 0);
@@ -183,21 +212,23 @@ impl Drop for Batches {
 /// Fills blocks until nobody takes them any more.
 fn gather(samples: &Samples, order: Order, send: &SyncSender<Block>, recycled: &Receiver<Block>) {
     let steps = order.steps_per_epoch;
-    let row = samples.row() * samples.x.width();
-    let rows = block_rows(samples.len(), row, order.batch);
-    let key = Key::new(order.seed, Purpose::Shuffle).with(order.rank);
+    let (count, pictures) = (order.count(samples), order.pictures());
+    let row = samples.row() * samples.x.width() * pictures;
+    let rows = block_rows(count, row, order.batch);
     let mut step = order.start;
     loop {
         let epoch = step / steps;
-        let permutation = key.with(epoch).permutation(samples.len());
+        let all = order.epoch(samples, epoch);
         let end = (epoch + 1) * steps;
         while step < end {
             let first = (step % steps).saturating_mul(order.batch as u64);
-            let first = first.min(samples.len() as u64) as usize;
-            let range = first..(first + rows).min(samples.len());
-            let is_last = range.end == samples.len();
-            let mut block = recycled.try_recv().unwrap_or_else(|_| empty_block(samples, rows));
-            fill(&mut block, samples, &permutation, range);
+            let first = first.min(count as u64) as usize;
+            let range = first..(first + rows).min(count);
+            let is_last = range.end == count;
+            let mut block =
+                recycled.try_recv().unwrap_or_else(|_| empty_block(samples, rows * pictures));
+            let chosen = &all[range.start * pictures..range.end * pictures];
+            fill(&mut block, samples, chosen, pictures);
             block.step = step;
             block.steps = match is_last {
                 true => end - step,
@@ -211,14 +242,16 @@ fn gather(samples: &Samples, order: Order, send: &SyncSender<Block>, recycled: &
     }
 }
 
-/// Copies the samples at some places of the order into a block.
-fn fill(block: &mut Block, samples: &Samples, order: &[u32], places: Range<usize>) {
+/// Copies samples into a block. Each has so many pictures, and the label of the first.
+fn fill(block: &mut Block, samples: &Samples, chosen: &[u32], pictures: usize) {
     block.x.clear();
     block.y.clear();
-    for &index in &order[places] {
+    for (place, &index) in chosen.iter().enumerate() {
         let index = index as usize;
         block.x.extend(samples.rows(index..index + 1));
-        block.y.push(samples.y[index]);
+        if place.is_multiple_of(pictures) {
+            block.y.push(samples.y[index]);
+        }
     }
 }
 
@@ -241,7 +274,7 @@ mod tests {
     /// An order without empty batches, and with so many of them at the end of each epoch.
     fn order(samples: usize, batch: usize, start: u64, empty: u64) -> Order {
         let steps_per_epoch = steps_per_epoch(samples, batch) + empty;
-        Order { seed: 5, rank: 2, batch, steps_per_epoch, start }
+        Order { seed: 5, rank: 2, batch, steps_per_epoch, start, draw: None }
     }
 
     /// Steps as anybody can compute them, without threads and blocks.
@@ -345,6 +378,38 @@ mod tests {
         }
         // The one that was empty at first may move once when it grows.
         assert!(rooms.len() <= AHEAD + 3, "{} buffers", rooms.len());
+    }
+
+    #[test]
+    fn triplets_are_drawn_anew_in_each_epoch() {
+        let mut samples = Samples::synthetic(&[5], 4, 20, 1);
+        samples.y = (0..20).map(|sample| sample % 4).collect();
+        let samples = Arc::new(samples);
+        let draw = Draw { pairs: 3, negatives: 2 };
+        let count = draw.count(&samples.per_class());
+        assert_eq!(count, 24);
+        for start in [0, 3, 1_000_000] {
+            let order = Order { draw: Some(draw), ..order(count, 7, start, 1) };
+            let mut batches = Batches::new(Arc::clone(&samples), order);
+            for step in start..start + 12 {
+                let got = batches.next().unwrap();
+                let (epoch, place) = (step / 5, (step % 5) as usize * 7);
+                let all = triplets(&samples.y, draw, order.seed, order.rank, epoch);
+                let mine = &all[place.min(count)..(place + 7).min(count)];
+                assert_eq!(got.x, samples.gather(mine.as_flattened()).x.view());
+                let anchors: Vec<u32> = mine.iter().map(|t| samples.y[t[0] as usize]).collect();
+                assert_eq!((got.step, got.y), (step, &anchors[..]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_worker_whose_people_have_one_picture_each_has_empty_batches() {
+        let mut samples = Samples::synthetic(&[5], 2, 2, 1);
+        samples.y = vec![0, 1];
+        let order = Order { draw: Some(Draw::default()), ..order(10, 5, 0, 0) };
+        let mut batches = Batches::new(Arc::new(samples), order);
+        assert!((0..5).all(|_| batches.next().unwrap().y.is_empty()));
     }
 
     #[test]

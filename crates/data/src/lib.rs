@@ -49,4 +49,4 @@ pub use skipped::Skipped;
 pub use source::{Dataset, Facts, Places, Progress, facts, load};
 pub use split::split;
 pub use tree::read_archive;
-pub use triplets::{Draw, triplets};
+pub use triplets::{Draw, picture_shape, triplets};

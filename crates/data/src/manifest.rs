@@ -13,6 +13,7 @@ use crate::error::{DataError, Result};
 use crate::npz::Archive;
 use crate::samples::{Samples, ValueKind};
 use crate::skipped::Skipped;
+use crate::triplets::{Draw, picture_shape};
 
 /// The version of the manifest this writes, and the only one it reads.
 pub(crate) const VERSION: u32 = 3;
@@ -148,6 +149,14 @@ impl Manifest {
     /// How many samples a logical worker trains on; none where there is no such worker.
     pub fn shard_samples(&self, rank: usize) -> usize {
         self.part(rank).map_or(0, |part| part.samples)
+    }
+
+    /// How many triplets are drawn of them for an epoch, where samples are no triplets yet.
+    pub fn shard_triplets(&self, rank: usize, draw: Draw) -> usize {
+        match picture_shape(&self.shape) == self.shape {
+            true => self.part(rank).map_or(0, |part| draw.count(&part.per_class)),
+            false => self.shard_samples(rank),
+        }
     }
 
     /// How many samples the logical worker with the most of them trains on.

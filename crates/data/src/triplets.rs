@@ -6,6 +6,8 @@
 
 use random::{Key, Purpose};
 
+use crate::samples::Samples;
+
 /// How many are drawn for each person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
@@ -19,6 +21,47 @@ impl Default for Draw {
     /// S3's numbers.
     fn default() -> Self {
         Draw { pairs: 10, negatives: 10 }
+    }
+}
+
+impl Draw {
+    /// How many triplets are drawn of classes that have so many samples.
+    pub fn count(self, per_class: &[u64]) -> usize {
+        let all: u64 = per_class.iter().sum();
+        let of = |&own: &u64| {
+            let ways = u128::from(own) * u128::from(own.saturating_sub(1));
+            ways.min(self.pairs as u128) as u64 * (all - own).min(self.negatives as u64)
+        };
+        per_class.iter().map(of).sum::<u64>() as usize
+    }
+}
+
+/// The shape of one picture of samples that may be triplets already, as S3's file has them. No network
+/// takes samples of four sides, so that there is nothing else they could be.
+pub fn picture_shape(shape: &[usize]) -> &[usize] {
+    match shape {
+        [3, picture @ ..] if picture.len() == 3 => picture,
+        shape => shape,
+    }
+}
+
+impl Samples {
+    /// Whether each sample is a triplet.
+    pub fn are_triplets(&self) -> bool {
+        picture_shape(&self.shape) != self.shape
+    }
+
+    /// Triplets to measure by, with one negative for each pair: always the same ones. Samples that are
+    /// triplets stay what they are.
+    #[must_use]
+    pub fn to_triplets(&self, pairs: usize) -> Samples {
+        if self.are_triplets() {
+            return self.clone();
+        }
+        let drawn = triplets(&self.y, Draw { pairs, negatives: 1 }, 0, 0, 0);
+        let Samples { x, .. } = self.gather(drawn.as_flattened());
+        let shape = [&[3], &self.shape[..]].concat();
+        Samples { shape, x, y: vec![0; drawn.len()], classes: self.classes }
     }
 }
 
@@ -115,6 +158,9 @@ mod tests {
                 .map(|own| pairs.min(own * (own - 1)) * negatives.min(y.len() - own))
                 .sum();
             prop_assert_eq!(drawn.len(), expected);
+            let samples = Samples { classes: 5, ..Samples::synthetic(&[1], 1, y.len(), 0) };
+            let samples = Samples { y, ..samples };
+            prop_assert_eq!(Draw { pairs, negatives }.count(&samples.per_class()), expected);
         }
     }
 
@@ -130,6 +176,18 @@ mod tests {
         // Written down once: a resumed run must draw what it drew before.
         let few = triplets(&[0, 0, 1, 1], Draw { pairs: 1, negatives: 1 }, 0, 0, 0);
         assert_eq!(few, [[0, 1, 2], [2, 3, 1]]);
+    }
+
+    #[test]
+    fn samples_become_triplets_once() {
+        let mut people = Samples::synthetic(&[2, 2, 1], 3, 9, 1);
+        people.y = (0..9).map(|sample| sample / 3).collect();
+        let measured = people.to_triplets(4);
+        assert_eq!((measured.shape.as_slice(), measured.len()), (&[3, 2, 2, 1][..], 12));
+        assert!(measured.are_triplets() && !people.are_triplets());
+        assert_eq!(measured.to_triplets(4), measured);
+        assert_eq!(measured, people.to_triplets(4));
+        assert_eq!(picture_shape(&measured.shape), people.shape);
     }
 
     #[test]

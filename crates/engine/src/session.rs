@@ -61,7 +61,7 @@ pub struct Noise {
 pub struct Outcome {
     /// The loss, summed over samples.
     pub loss: f64,
-    /// Samples whose largest output was the right one.
+    /// Samples whose largest output was the right one; triplets in which the same person is nearer.
     pub correct: u32,
     /// Samples in the batch.
     pub samples: u32,
@@ -137,7 +137,8 @@ impl Session {
     }
 
     /// One batch forward and backward. Gradients are of the loss as reduced over the batch's samples,
-    /// times `share`: what this batch counts among those of other workers, 1 for a worker alone.
+    /// times `share`: what this batch counts among those of other workers, 1 for a worker alone. Where samples
+    /// are triplets, there are three pictures for each label, and labels mean nothing.
     ///
     /// # Panics
     /// When the program only answers, when there are more samples than its batch, or when a label is
@@ -170,7 +171,8 @@ impl Session {
         }
         let gradient = Some(share);
         let training = Some((noise, share));
-        let (program, mut run) = self.forward(input, labels.len(), training, &mut watch);
+        let pictures = labels.len() * self.program.pictures;
+        let (program, mut run) = self.forward(input, pictures, training, &mut watch);
         let outcome = program.head.judge(&mut run, &Labels { labels, gradient });
         watch(Piece::Head);
         for (number, operation) in program.operations.iter().enumerate().rev() {
@@ -190,7 +192,8 @@ impl Session {
     /// not a word.
     pub fn evaluate(&mut self, input: Input<'_>, labels: &[u32]) -> Outcome {
         let gradient = None;
-        let (program, mut run) = self.forward(input, labels.len(), None, &mut |_| {});
+        let pictures = labels.len() * self.program.pictures;
+        let (program, mut run) = self.forward(input, pictures, None, &mut |_| {});
         program.head.judge(&mut run, &Labels { labels, gradient })
     }
 

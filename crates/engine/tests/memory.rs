@@ -70,8 +70,11 @@ fn main() {
                 Some(_) => (1, 1.0),
                 None => (7, 1.0 / 255.0),
             };
-            let x = vec![byte; batch * sample];
+            let x = vec![byte; 3 * batch * sample];
             let y = labels(0, batch, graph.output_shape()[0]);
+            let triplet = spec::Loss::of(spec::LossName::Triplet);
+            let triplet = Program::training(&graph, triplet, batch).expect("numbers");
+            let mut triplets = Session::new(triplet, session.cpu().clone());
             let calls = CALLS.load(SeqCst);
             for step in 0..3 {
                 // The last batch of an epoch is smaller.
@@ -82,6 +85,8 @@ fn main() {
                 session.update(&mut optimizer, 0.001, Some(Clip::Norm(1.0)));
                 session.evaluate(input, &y[..n]);
                 other.predict(input, n);
+                let input = Input::Bytes { x: &x[..3 * n * sample], scale };
+                triplets.gradient(input, &y[..n], noise, 1.0);
             }
             assert_eq!(CALLS.load(SeqCst), calls, "{threads} threads");
         }

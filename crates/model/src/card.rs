@@ -28,6 +28,9 @@ pub struct Card {
     /// What the classes are called, in order; empty where they have numbers only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
+    /// Whether its answers are embeddings: numbers that are near to each other for pictures of one person.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub embedding: bool,
     /// What it was trained on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<DataFacts>,

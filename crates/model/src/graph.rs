@@ -114,7 +114,13 @@ impl Graph {
     /// because they are ids of words.
     pub fn takes_bytes(&self) -> bool {
         let random = |layer: &Layer| {
-            matches!(layer, Layer::Input(_) | Layer::RandomFlip(_) | Layer::RandomRotation(_))
+            matches!(
+                layer,
+                Layer::Input(_)
+                    | Layer::RandomFlip(_)
+                    | Layer::RandomRotation(_)
+                    | Layer::RandomTranslation(_)
+            )
         };
         let first = self.nodes.iter().map(|node| &node.layer).find(|layer| !random(layer));
         matches!(first, Some(Layer::Rescaling(_) | Layer::Embedding(_)))

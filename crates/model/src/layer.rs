@@ -24,6 +24,7 @@ pub(crate) fn class_and_stem(layer: &Layer) -> (&'static str, &'static str) {
         Layer::Rescaling(_) => ("Rescaling", "rescaling"),
         Layer::RandomFlip(_) => ("RandomFlip", "random_flip"),
         Layer::RandomRotation(_) => ("RandomRotation", "random_rotation"),
+        Layer::RandomTranslation(_) => ("RandomTranslation", "random_translation"),
         Layer::ZeroPadding2D(_) => ("ZeroPadding2D", "zero_padding2d"),
         Layer::Dropout(_) => ("Dropout", "dropout"),
         Layer::Flatten(_) => ("Flatten", "flatten"),
@@ -89,7 +90,9 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
                 false => Err(format!("{input:?} has other than the numbers of {target_shape:?}")),
             }
         }
-        Layer::RandomFlip(_) | Layer::RandomRotation(_) => picture(input).map(Vec::from),
+        Layer::RandomFlip(_) | Layer::RandomRotation(_) | Layer::RandomTranslation(_) => {
+            picture(input).map(Vec::from)
+        }
         Layer::ZeroPadding2D(layer) => {
             let [height, width, channels] = picture(input)?;
             let spec::Sides { top, bottom, left, right } = layer.padding;
@@ -122,6 +125,13 @@ fn check_arguments(layer: &Layer) -> Result<(), String> {
         }
         Layer::RandomRotation(layer) if !(0.0..=1.0).contains(&layer.factor) => {
             format!("a factor of {} is not from 0 to 1", layer.factor)
+        }
+        Layer::RandomTranslation(layer) => {
+            let factors = [layer.height_factor, layer.width_factor];
+            match factors.into_iter().find(|factor| !(0.0..=1.0).contains(factor)) {
+                Some(factor) => format!("a factor of {factor} is not from 0 to 1"),
+                None => return Ok(()),
+            }
         }
         Layer::ZeroPadding2D(layer) => {
             let [down, across]: [[usize; 2]; 2] = layer.padding.into();

@@ -3,9 +3,11 @@
 use spec::{
     Activation, Adam, Bidirectional, Builtin, Conv2D, Dense, Dropout, Embedding, Flatten, Gru,
     Initializer, Layer, Loss, LossName, MergeMode, Optimizer, Padding, Pair, Pooling2D, Recurrent,
-    Reduction, Rmsprop,
+    Rmsprop,
 };
 
+use crate::facenet::facenet;
+use crate::facenet_small::facenet_small;
 use crate::xception::small_xception;
 use crate::{Error, Graph};
 
@@ -27,33 +29,63 @@ impl Network {
     pub fn around(graph: Graph) -> Network {
         Network {
             name: "layers".into(),
-            loss: Loss {
-                name: LossName::usual(graph.output_shape().iter().product()),
-                reduction: Reduction::Mean,
-            },
+            loss: Loss::of(LossName::usual(graph.output_shape().iter().product())),
             graph,
             optimizer: Optimizer::Adam(Adam::default()),
         }
+    }
+
+    /// The same to be trained by a loss, whose answers must be what that loss reads.
+    pub fn by(self, loss: Option<Loss>) -> Result<Network, Error> {
+        let loss = loss.unwrap_or(self.loss);
+        match loss.name {
+            LossName::Triplet => check_embedding(&self.graph)?,
+            _ => check_probabilities(&self.graph)?,
+        }
+        Ok(Network { loss, ..self })
+    }
+
+    /// The same with some layers frozen.
+    pub fn frozen(self, freeze: &spec::Freeze) -> Result<Network, Error> {
+        Ok(Network { graph: self.graph.frozen(freeze)?, ..self })
     }
 }
 
 /// The network that a run file asks for, made for samples of shape `input` in so many `classes`. A
 /// model file is not opened here: the caller loads it and puts a [`Network::around`] its layers.
 pub fn network(model: &spec::Model, input: &[usize], classes: usize) -> Result<Network, Error> {
+    network_by(model, input, classes, None)
+}
+
+/// The same, where the run file names the loss.
+pub fn network_by(
+    model: &spec::Model,
+    input: &[usize],
+    classes: usize,
+    loss: Option<Loss>,
+) -> Result<Network, Error> {
     let (name, graph) = match model {
         spec::Model::Builtin(builtin) => (builtin.name(), build(builtin, input, classes)?),
         spec::Model::Layers(layers) => ("layers", Graph::sequential(input, layers.clone())?),
+        spec::Model::Frozen(model, freeze) => {
+            return network_by(model, input, classes, loss)?.frozen(freeze);
+        }
         spec::Model::File(file) | spec::Model::Fresh(file) => {
             return Err(Error::Unfit(format!("{file} is to be loaded, not built")));
         }
     };
-    check(&graph, input, classes)?;
     let around = Network::around(graph);
+    let own = if model.embeds() { Loss::of(LossName::Triplet) } else { around.loss };
+    let loss = loss.unwrap_or(own);
+    check_input(&around.graph, input)?;
+    if loss.name != LossName::Triplet {
+        check_classes(&around.graph, classes)?;
+    }
     let optimizer = match model {
         spec::Model::Builtin(Builtin::ImdbBigru { .. }) => Optimizer::Rmsprop(Rmsprop::default()),
         _ => around.optimizer,
     };
-    Ok(Network { name: name.into(), optimizer, ..around })
+    Network { name: name.into(), optimizer, ..around }.by(Some(loss))
 }
 
 fn build(builtin: &Builtin, input: &[usize], classes: usize) -> Result<Graph, Error> {
@@ -64,6 +96,14 @@ fn build(builtin: &Builtin, input: &[usize], classes: usize) -> Result<Graph, Er
         Builtin::SmallXception { dropout, image_size } => {
             check_image_size(image_size, input)?;
             return Ok(small_xception(input, classes, dropout)?);
+        }
+        Builtin::Facenet { dropout, image_size, embedding } => {
+            check_image_size(image_size, input)?;
+            return Ok(facenet(input, dropout, embedding)?);
+        }
+        Builtin::FacenetSmall { dropout, image_size, embedding } => {
+            check_image_size(image_size, input)?;
+            return Ok(facenet_small(input, dropout, embedding)?);
         }
     };
     Ok(Graph::sequential(input, layers)?)
@@ -170,15 +210,19 @@ fn conv(filters: usize) -> Layer {
     })
 }
 
-/// The network takes the data's samples and answers with a probability for each class, or with one
-/// alone for the second of two.
-fn check(graph: &Graph, input: &[usize], classes: usize) -> Result<(), Error> {
+/// The network takes the data's samples.
+fn check_input(graph: &Graph, input: &[usize]) -> Result<(), Error> {
     if graph.input_shape() != input {
         return Err(Error::Unfit(format!(
             "the network takes samples of shape {:?}, the data has {input:?}; leave Input out, or give it the data's shape",
             graph.input_shape()
         )));
     }
+    Ok(())
+}
+
+/// The network answers with a probability for each class, or with one alone for the second of two.
+fn check_classes(graph: &Graph, classes: usize) -> Result<(), Error> {
     let outputs = graph.output_shape();
     if outputs.len() > 1 {
         return Err(Error::Unfit(format!(
@@ -190,18 +234,40 @@ fn check(graph: &Graph, input: &[usize], classes: usize) -> Result<(), Error> {
             "the network answers with {outputs:?} numbers, the data has {classes} classes; end with Dense and units: {classes}"
         )));
     }
-    check_probabilities(graph)
+    Ok(())
+}
+
+/// Whether a network's answers can be embeddings, which triplets want.
+pub fn check_embedding(graph: &Graph) -> Result<(), Error> {
+    let outputs = graph.output_shape();
+    if outputs.len() > 1 || outputs == [1] {
+        return Err(Error::Unfit(format!(
+            "the network answers with numbers of shape {outputs:?}, which are no embedding; end with Dense and, say, units: 128"
+        )));
+    }
+    match last(graph) {
+        Activation::Softmax | Activation::Sigmoid => Err(Error::Unfit(
+            "the network ends in probabilities, and triplets want embeddings; take softmax or sigmoid off its last layer, \
+             or train it with loss: sparse_categorical_crossentropy"
+                .into(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The activation at the end.
+fn last(graph: &Graph) -> Activation {
+    match graph.nodes().last().map(|node| &node.layer) {
+        Some(Layer::Dense(last)) => last.activation,
+        Some(Layer::Activation(last)) => last.activation,
+        _ => Activation::Linear,
+    }
 }
 
 /// Whether a network's answers are probabilities, which the usual losses read. One that ends otherwise would
 /// train on nonsense without a word.
 pub fn check_probabilities(graph: &Graph) -> Result<(), Error> {
-    let last = match graph.nodes().last().map(|node| &node.layer) {
-        Some(Layer::Dense(last)) => last.activation,
-        Some(Layer::Activation(last)) => last.activation,
-        _ => Activation::Linear,
-    };
-    match (graph.output_shape(), last) {
+    match (graph.output_shape(), last(graph)) {
         ([1], Activation::Sigmoid) | (_, Activation::Softmax) => Ok(()),
         ([1], _) => Err(Error::Unfit(
             "the network's one number is no probability; give its last layer activation: sigmoid"

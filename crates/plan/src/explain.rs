@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use spec::{Assign, Evaluate, Length, Model, Optimizer, Prepare, Split, Train};
+use spec::{Assign, Evaluate, Freeze, Length, Model, Optimizer, Prepare, Split, Train};
 
 use crate::{DataFacts, Facts, Plan, Resources, Role, Servers, Task, together};
 
@@ -74,6 +74,8 @@ fn sentence(plan: &Plan, task: &Task, facts: &Facts) -> String {
             let weights = facts.weights.get(&task.id).copied();
             let assign = prepared(plan, data).map(|it| it.data.assign).unwrap_or_default();
             let steps = facts.data.get(data);
+            // How many triplets are drawn is known when samples are dealt out.
+            let steps = steps.filter(|_| !train.embeds());
             let steps = steps.map(|data| together::steps_per_epoch(train, assign, data.train));
             training(train, weights, steps)
         }
@@ -110,14 +112,32 @@ fn prepared<'p>(plan: &'p Plan, id: &str) -> Option<&'p Prepare> {
     })
 }
 
-/// `steps` are those of an epoch, where they are known.
-fn training(train: &Train, weights: Option<u64>, steps: Option<u64>) -> String {
-    let network = match &train.model {
+fn named(model: &Model) -> String {
+    match model {
         Model::Builtin(builtin) => builtin.name().into(),
         Model::Layers(layers) => format!("a network of {}", counted(layers.len() as u64, "layer")),
         Model::File(file) => format!("the model in {file}"),
         Model::Fresh(file) => format!("the layers of {file} from fresh weights"),
-    };
+        Model::Frozen(model, Freeze::First(count)) => {
+            format!(
+                "{}, of which the first {} are frozen,",
+                named(model),
+                counted(*count as u64, "layer")
+            )
+        }
+        Model::Frozen(model, Freeze::Named(names)) => {
+            format!(
+                "{}, of which {} are frozen,",
+                named(model),
+                counted(names.len() as u64, "layer")
+            )
+        }
+    }
+}
+
+/// `steps` are those of an epoch, where they are known.
+fn training(train: &Train, weights: Option<u64>, steps: Option<u64>) -> String {
+    let network = named(&train.model);
     let weights =
         weights.map_or_else(String::new, |count| format!(" ({} weights)", grouped(count)));
     let length = match train.length {

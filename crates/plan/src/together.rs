@@ -10,9 +10,10 @@ pub(crate) fn steps_per_epoch(train: &Train, assign: Assign, samples: u64) -> u6
     largest.div_ceil(train.batch) as u64
 }
 
-/// How many steps training on `samples` has; none where it has no end.
+/// How many steps training on `samples` has; none where it has no end, or triplets have yet to be drawn.
 pub(crate) fn steps(train: &Train, assign: Assign, samples: u64) -> Option<u64> {
     match train.length {
+        Length::Epochs(_) if train.embeds() => None,
         Length::Epochs(epochs) => Some(u64::from(epochs) * steps_per_epoch(train, assign, samples)),
         Length::Steps(steps) => Some(steps),
         Length::Endless => None,

@@ -9,8 +9,8 @@ use crate::resolve::Placed;
 use crate::train_form::TrainForm;
 use crate::words::{self, LATER};
 use crate::{
-    Action, Data, Duration, Holdout, Length, Model, NodeSelector, On, Schedule, Split, Train,
-    nearest, strategy_check,
+    Action, Data, Duration, Holdout, Length, LossName, Model, NodeSelector, On, Schedule, Split,
+    Train, nearest, strategy_check,
 };
 
 /// How many steps a run may have. Planning takes time that grows with their square.
@@ -24,7 +24,7 @@ pub(crate) fn complete(form: TrainForm, path: &Path, model: &Path) -> Result<Tra
         return Err(Complaint::new(path.join(["steps"]), message).with_hint(hint));
     }
     strategy_check::one_sync(form.strategy.as_ref(), path)?;
-    match &form.model {
+    match form.model.as_ref().map(Model::thawed) {
         Some(Model::File(file)) => model_file(file, model.join(["file"]))?,
         Some(Model::Fresh(file)) => model_file(file, model.join(["layers_of"]))?,
         Some(_) => {}
@@ -162,6 +162,9 @@ fn training(train: &Train, path: &Path, complaints: &mut Vec<Complaint>) {
         let message = format!("expected {bound} with {} workers, found `{rate}`", train.workers);
         complain(Complaint::new(path.join(["learning_rate"]), message));
     }
+    if let Some(complaint) = loss(train, &path.join(["loss"])) {
+        complain(complaint);
+    }
     if train.checkpoint.every == Duration::from_secs(0) {
         complain(Complaint::new(
             path.join(["checkpoint", "every"]),
@@ -171,6 +174,28 @@ fn training(train: &Train, path: &Path, complaints: &mut Vec<Complaint>) {
     if let Some(complaint) = schedule(&train.schedule, train.length, &path.join(["schedule"])) {
         complain(complaint);
     }
+}
+
+/// What only triplets have, and networks that only they can train.
+fn loss(train: &Train, path: &Path) -> Option<Complaint> {
+    let loss = train.loss?;
+    let own = [
+        ("alpha", loss.alpha.is_some()),
+        ("pairs", loss.pairs.is_some()),
+        ("negatives", loss.negatives.is_some()),
+    ];
+    if loss.name == LossName::Triplet {
+        return None;
+    }
+    if let Some((field, _)) = own.into_iter().find(|(_, given)| *given) {
+        let message = format!("`{field}` is a field of the loss `triplet`");
+        return Some(Complaint::new(path.join([field]), message).with_hint("take it away"));
+    }
+    let hint = "leave the loss out, or set `loss: triplet`";
+    train.model.embeds().then(|| {
+        let message = "the network answers with embeddings, and this loss wants classes";
+        Complaint::new(path.join(["name"]), message).with_hint(hint)
+    })
 }
 
 fn schedule(schedule: &Schedule, length: Length, path: &Path) -> Option<Complaint> {

@@ -83,6 +83,8 @@ impl Reader {
             return self.named(field, entry, entries, choice);
         }
         let fields = choice.fields();
+        let (beside, entries): (Vec<&Entry>, Vec<&Entry>) =
+            entries.iter().partition(|entry| choice.beside(&entry.key).is_some());
         let unknown = entries.iter().find(|e| choice.tagged(&e.key).is_none());
         if let Some(entry) = unknown {
             let key = entry.key.as_str();
@@ -96,8 +98,8 @@ impl Reader {
             self.below(&entry.key, |reader| reader.complain_about_key(message, hint));
             return Json::Null;
         }
-        let [entry] = entries else {
-            let message = match entries {
+        let [entry] = entries[..] else {
+            let message = match entries[..] {
                 [] => format!("expected one of {}, found nothing", list(fields)),
                 _ => {
                     let given = entries.iter().map(|entry| entry.key.as_str());
@@ -110,7 +112,12 @@ impl Reader {
             return Json::Null;
         };
         let value = self.below(&entry.key, |reader| reader.node(&entry.node, inner));
-        Json::Object(Map::from_iter([(entry.key.clone(), value)]))
+        let mut fields = Map::from_iter([(entry.key.clone(), value)]);
+        for Entry { key, node, .. } in beside {
+            let Some(schema) = choice.beside(key) else { continue };
+            fields.insert(key.clone(), self.below(key, |reader| reader.node(node, schema)));
+        }
+        Json::Object(fields)
     }
 
     /// A choice made by the value of a field.

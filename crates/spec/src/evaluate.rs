@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Measures a model on samples it was not trained on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Evaluate {
     /// Which samples.
@@ -12,6 +12,10 @@ pub struct Evaluate {
     /// How many samples are computed at once. The result does not depend on it.
     #[schemars(range(min = 1, max = 65_536))]
     pub batch: usize,
+    /// Faces: two pictures are taken to be of one person where their embeddings, each of length 1, are
+    /// nearer than this.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 2))]
+    pub threshold: f32,
 }
 
 /// A part of a dataset.
@@ -40,6 +44,6 @@ impl Split {
 
 impl Default for Evaluate {
     fn default() -> Self {
-        Evaluate { split: Split::default(), batch: 100 }
+        Evaluate { split: Split::default(), batch: 100, threshold: 1.0 }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Bidirectional, Conv2D, DepthwiseConv2D, Embedding, GlobalPooling2D, Gru, Lstm, Pooling2D,
-    RandomFlip, RandomRotation, Rescaling, SeparableConv2D, ZeroPadding2D,
+    RandomFlip, RandomRotation, RandomTranslation, Rescaling, SeparableConv2D, ZeroPadding2D,
 };
 
 /// One layer of a network.
@@ -42,6 +42,8 @@ pub enum Layer {
     RandomFlip(RandomFlip),
     /// Turns pictures at random while training.
     RandomRotation(RandomRotation),
+    /// Shifts pictures at random while training.
+    RandomTranslation(RandomTranslation),
     /// Zeros around a picture.
     ZeroPadding2D(ZeroPadding2D),
     /// Turns a sample of any shape into one row of numbers.
@@ -82,6 +84,23 @@ impl Layer {
             Layer::Bidirectional(layer) => layer.trainable,
             _ => true,
         }
+    }
+
+    /// Lets training leave its weights as they are, if it has any.
+    pub fn freeze(&mut self) {
+        let trainable = match self {
+            Layer::Dense(layer) => &mut layer.trainable,
+            Layer::Conv2D(layer) => &mut layer.trainable,
+            Layer::DepthwiseConv2D(layer) => &mut layer.trainable,
+            Layer::SeparableConv2D(layer) => &mut layer.trainable,
+            Layer::BatchNormalization(layer) => &mut layer.trainable,
+            Layer::Embedding(layer) => &mut layer.trainable,
+            Layer::Gru(layer) => &mut layer.trainable,
+            Layer::Lstm(layer) => &mut layer.trainable,
+            Layer::Bidirectional(layer) => &mut layer.trainable,
+            _ => return,
+        };
+        *trainable = false;
     }
 }
 

@@ -13,6 +13,7 @@ mod data;
 mod error;
 mod evaluate;
 mod file;
+mod freeze;
 mod layer;
 mod nearest;
 mod network;
@@ -45,6 +46,7 @@ pub use convolution::{
 pub use data::{Assign, BUILTIN_DATA, Color, Data, Holdout, Prepare};
 pub use error::{Problem, SpecError};
 pub use evaluate::{Evaluate, Split};
+pub use freeze::Freeze;
 pub use layer::{
     Activation, ActivationLayer, Add, BatchNormalization, Concatenate, Dense, Dropout, Flatten,
     Initializer, Input, Layer, Reshape,
@@ -54,7 +56,9 @@ pub use network::{Builtin, Model};
 pub use objective::{Adam, Loss, LossName, Optimizer, Reduction, Rmsprop, Sgd};
 pub use on::{Amounts, Kubernetes, Labels, NewClaim, NodeSelector, On, Pod, Pods, Storage};
 pub use parse::parse;
-pub use picture::{Fill, Flip, RandomFlip, RandomRotation, Rescaling, Sides, ZeroPadding2D};
+pub use picture::{
+    Fill, Flip, RandomFlip, RandomRotation, RandomTranslation, Rescaling, Sides, ZeroPadding2D,
+};
 pub use quantity::{Bytes, Duration, QuantityError};
 pub use rate::Rate;
 pub use reference::reference;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::freeze::{Freeze, beside};
 use crate::{Layer, Pair};
 
 /// A network. In a run file: `mnist-cnn`, `{name: mnist-mlp, hidden_units: 1000}`,
@@ -20,6 +21,8 @@ pub enum Model {
     File(String),
     /// The layers of a model file, with fresh weights.
     Fresh(String),
+    /// One of the others, of which some layers are not trained.
+    Frozen(Box<Model>, Freeze),
 }
 
 impl Model {
@@ -28,6 +31,7 @@ impl Model {
         match self {
             Model::File(file) | Model::Fresh(file) => Some(file),
             Model::Builtin(_) | Model::Layers(_) => None,
+            Model::Frozen(model, _) => model.file(),
         }
     }
 
@@ -36,14 +40,31 @@ impl Model {
         match self {
             Model::File(file) | Model::Fresh(file) => Some(file),
             Model::Builtin(_) | Model::Layers(_) => None,
+            Model::Frozen(model, _) => model.file_mut(),
         }
+    }
+
+    /// The network itself, whatever of it is frozen.
+    pub fn thawed(&self) -> &Model {
+        match self {
+            Model::Frozen(model, _) => model.thawed(),
+            model => model,
+        }
+    }
+
+    /// Whether it is a built-in network whose answers are embeddings.
+    pub fn embeds(&self) -> bool {
+        matches!(
+            self.thawed(),
+            Model::Builtin(Builtin::Facenet { .. } | Builtin::FacenetSmall { .. })
+        )
     }
 }
 
 /// The networks that Trainyard knows by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-#[schemars(extend("x-later" = ["facenet"]))]
+#[schemars(transform = beside)]
 pub enum Builtin {
     /// One hidden layer.
     MnistMlp {
@@ -76,6 +97,35 @@ pub enum Builtin {
         #[schemars(range(min = 1, max = 16_777_216))]
         vocabulary_size: usize,
     },
+    /// FaceNet's Inception-ResNet v1: a picture of a face becomes 128 numbers, near to those of other
+    /// pictures of the same person.
+    Facenet {
+        /// The share of elements dropped before the last layer.
+        #[serde(default = "fifth")]
+        #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
+        dropout: f32,
+        /// The size of pictures; the data's unless given, and then the same. At least 75 by 75.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        image_size: Option<Pair>,
+        /// How many numbers a face becomes.
+        #[serde(default = "embedding")]
+        #[schemars(range(min = 2, max = 65_536))]
+        embedding: usize,
+    },
+    /// The same in small, for pictures of any size and machines without a graphics card.
+    FacenetSmall {
+        /// The share of elements dropped before the last layer.
+        #[serde(default)]
+        #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
+        dropout: f32,
+        /// The size of pictures; the data's unless given, and then the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        image_size: Option<Pair>,
+        /// How many numbers a face becomes.
+        #[serde(default = "embedding")]
+        #[schemars(range(min = 2, max = 65_536))]
+        embedding: usize,
+    },
 }
 
 impl Builtin {
@@ -86,15 +136,27 @@ impl Builtin {
             Builtin::MnistCnn { .. } => "mnist-cnn",
             Builtin::SmallXception { .. } => "small-xception",
             Builtin::ImdbBigru { .. } => "imdb-bigru",
+            Builtin::Facenet { .. } => "facenet",
+            Builtin::FacenetSmall { .. } => "facenet-small",
         }
     }
 }
 
-/// How a network is written.
+/// How a network is written: which one, and beside that what of it is frozen.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(with = "Which", rename = "Model")]
+struct Form {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    freeze: Option<Freeze>,
+    #[serde(flatten)]
+    which: Which,
+}
+
+/// Which network.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
-#[schemars(rename = "Model", extend("x-short-path" = "file"))]
-enum Form {
+#[schemars(rename = "Model", extend("x-short-path" = "file"), transform = beside)]
+enum Which {
     /// A built-in network, with arguments of its own.
     Builtin(Builtin),
     /// A network written out.
@@ -116,24 +178,30 @@ enum Form {
 }
 
 impl From<Form> for Model {
-    fn from(form: Form) -> Self {
-        match form {
-            Form::Builtin(builtin) => Model::Builtin(builtin),
-            Form::Layers { layers } => Model::Layers(layers),
-            Form::File { file } => Model::File(file),
-            Form::Fresh { layers_of } => Model::Fresh(layers_of),
+    fn from(Form { which, freeze }: Form) -> Self {
+        let model = match which {
+            Which::Builtin(builtin) => Model::Builtin(builtin),
+            Which::Layers { layers } => Model::Layers(layers),
+            Which::File { file } => Model::File(file),
+            Which::Fresh { layers_of } => Model::Fresh(layers_of),
+        };
+        match freeze {
+            None => model,
+            Some(freeze) => Model::Frozen(Box::new(model), freeze),
         }
     }
 }
 
 impl From<Model> for Form {
     fn from(model: Model) -> Self {
-        match model {
-            Model::Builtin(builtin) => Form::Builtin(builtin),
-            Model::Layers(layers) => Form::Layers { layers },
-            Model::File(file) => Form::File { file },
-            Model::Fresh(layers_of) => Form::Fresh { layers_of },
-        }
+        let (which, freeze) = match model {
+            Model::Builtin(builtin) => (Which::Builtin(builtin), None),
+            Model::Layers(layers) => (Which::Layers { layers }, None),
+            Model::File(file) => (Which::File { file }, None),
+            Model::Fresh(layers_of) => (Which::Fresh { layers_of }, None),
+            Model::Frozen(model, freeze) => (Form::from(*model).which, Some(freeze)),
+        };
+        Form { freeze, which }
     }
 }
 
@@ -143,6 +211,14 @@ fn hundred() -> usize {
 
 fn half() -> f32 {
     0.5
+}
+
+fn fifth() -> f32 {
+    0.2
+}
+
+fn embedding() -> usize {
+    128
 }
 
 fn ten_thousand() -> usize {

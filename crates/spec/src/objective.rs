@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What training makes small.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-short" = "name"))]
 pub struct Loss {
@@ -13,12 +13,39 @@ pub struct Loss {
     /// How the samples of a batch are put together.
     #[serde(default)]
     pub reduction: Reduction,
+    /// `triplet`: how much nearer the same person has to be than another one; 0.4 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "maximum" = 1e6))]
+    pub alpha: Option<f32>,
+    /// `triplet`: how many pairs of two pictures of each person an epoch has; 10 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub pairs: Option<usize>,
+    /// `triplet`: with how many pictures of other people each of these pairs is put together; 10 unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub negatives: Option<usize>,
+}
+
+impl Loss {
+    /// A loss with nothing else said about it.
+    pub fn of(name: LossName) -> Loss {
+        Loss { name, ..Loss::default() }
+    }
+
+    /// How many pictures a sample is.
+    pub fn pictures(&self) -> usize {
+        match self.name {
+            LossName::Triplet => 3,
+            _ => 1,
+        }
+    }
 }
 
 /// The loss functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(extend("x-later" = ["triplet"]))]
 pub enum LossName {
     /// Minus the logarithm of the probability given to the right class.
     #[default]
@@ -31,6 +58,10 @@ pub enum LossName {
     /// The mean of the squared differences from what outputs should be: one output is the class's number;
     /// of several, the one of the right class is 1 and the others 0.
     MeanSquaredError,
+    /// For faces. A sample is a triplet of pictures: of a person, of the same one, of somebody else. It
+    /// costs what the squared distance of the first two is larger than that of the first and the last,
+    /// plus `alpha`, and nothing where it is smaller.
+    Triplet,
 }
 
 impl LossName {
@@ -46,7 +77,7 @@ impl LossName {
     pub fn classes(self, outputs: usize) -> usize {
         match (self, outputs) {
             (LossName::BinaryCrossentropy, 1) => 2,
-            (LossName::MeanSquaredError, 1) => usize::MAX,
+            (LossName::MeanSquaredError, 1) | (LossName::Triplet, _) => usize::MAX,
             _ => outputs,
         }
     }

@@ -48,6 +48,21 @@ pub struct RandomRotation {
     pub fill_mode: Fill,
 }
 
+/// Shifts pictures at random while training. Pixels are interpolated between four.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RandomTranslation {
+    /// Up or down by up to so much of the height.
+    #[schemars(extend("minimum" = 0, "maximum" = 1))]
+    pub height_factor: f32,
+    /// To the left or right by up to so much of the width.
+    #[schemars(extend("minimum" = 0, "maximum" = 1))]
+    pub width_factor: f32,
+    /// What lies outside the picture.
+    #[serde(default)]
+    pub fill_mode: Fill,
+}
+
 /// What lies outside a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -105,6 +105,10 @@ impl Writer {
         if let Some(field) = choice.short_path {
             self.say(&format!("- a path alone: as `{{{field}: …}}`"));
         }
+        for &(field, schema) in &choice.beside {
+            let about = words::unwrapped(schema["description"].as_str().unwrap_or_default());
+            self.say(&format!("- beside any of these, `{field}`: {about}"));
+        }
         self.say("");
         for (name, inner) in details {
             if let Rule::Table(table) = Rule::of(inner) {

@@ -6,6 +6,7 @@
 //!
 //! - `x-short`: a word alone stands for this field (`data: mnist` is `data: {from: mnist}`);
 //! - `x-short-path`: a word that looks like a path stands for this field instead;
+//! - `x-beside`: a field that may stand beside the one that says which of several is meant;
 //! - `x-any`: a mapping that is taken as it is;
 //! - `x-later`: names that a later version will have.
 
@@ -71,6 +72,8 @@ pub(crate) struct Choice {
     pub(crate) tagged: Vec<(&'static str, Schema)>,
     /// A mapping that says which by the value of a field: `{name: mnist-mlp, …}`.
     pub(crate) named: Vec<Named>,
+    /// Fields that may stand beside any of these.
+    pub(crate) beside: Vec<(&'static str, Schema)>,
     /// Anything else: flags, numbers, lists, mappings that need not be told apart.
     pub(crate) others: Vec<Schema>,
     pub(crate) short_path: Option<&'static str>,
@@ -177,6 +180,12 @@ impl Choice {
                 self.collect(alternative);
                 continue;
             }
+            let fields = alternative["properties"].as_object().into_iter().flatten();
+            for (name, rule) in fields.filter(|(_, rule)| is_beside(rule)) {
+                if self.beside(name).is_none() {
+                    self.beside.push((name, rule));
+                }
+            }
             match (fixed(alternative), tag(alternative)) {
                 (Some(named), _) => self.named.push(named),
                 (None, Some(tagged)) => self.tagged.push(tagged),
@@ -204,6 +213,11 @@ impl Choice {
 
     pub(crate) fn tagged(&self, tag: &str) -> Option<Schema> {
         let found = self.tagged.iter().find(|(name, _)| *name == tag);
+        found.map(|&(_, schema)| schema)
+    }
+
+    pub(crate) fn beside(&self, name: &str) -> Option<Schema> {
+        let found = self.beside.iter().find(|(field, _)| *field == name);
         found.map(|&(_, schema)| schema)
     }
 
@@ -270,10 +284,14 @@ pub(crate) fn fixed(schema: Schema) -> Option<Named> {
     })
 }
 
-/// The only field, if there is one and it must be there.
+fn is_beside(rule: &Value) -> bool {
+    rule["x-beside"] == true
+}
+
+/// The only field, if there is one and it must be there. Those that may stand beside it do not count.
 pub(crate) fn tag(schema: Schema) -> Option<(&'static str, Schema)> {
     let fields = schema["properties"].as_object()?;
-    let mut all = fields.iter();
+    let mut all = fields.iter().filter(|(_, rule)| !is_beside(rule));
     match (all.next(), all.next()) {
         (Some((name, rule)), None) if strings(&schema["required"]) == [name.as_str()] => {
             Some((name.as_str(), rule))

@@ -78,8 +78,9 @@ fn make_room(node: &mut Node, schema: Schema, part: &str, at: At) {
         Rule::Choice(choice) => {
             if let Value::Scalar { text, .. } = &node.value {
                 let text = text.clone();
-                if let Some(named) = choice.named(&text) {
-                    write_out(node, named.field);
+                let path = choice.short_path.filter(|_| crate::rule::looks_like_path(&text));
+                if let Some(field) = choice.named(&text).map(|named| named.field).or(path) {
+                    write_out(node, field);
                 } else if choice.tagged(&text).is_some() {
                     let nothing = map(node.at, Vec::new());
                     let at = node.at;
@@ -109,7 +110,8 @@ fn below(node: &Node, schema: Schema, part: &str) -> Option<Schema> {
         Rule::Table(table) => table.field(part),
         Rule::List { items, .. } => Some(items),
         Rule::Choice(choice) => {
-            choice.tagged(part).or_else(|| chosen(node, &choice)?.field(part)).or_else(|| {
+            let own = choice.tagged(part).or_else(|| chosen(node, &choice)?.field(part));
+            own.or_else(|| choice.beside(part)).or_else(|| {
                 choice.others.iter().find_map(|other| match Rule::of(other) {
                     Rule::Table(table) => table.field(part),
                     Rule::List { items, .. } => Some(items),

@@ -64,6 +64,13 @@ fn check_average(average: &Average, train: &Train, path: &Path) -> Vec<Complaint
         }
         _ => {}
     }
+    if average.combine == Combine::Vote && train.embeds() {
+        complain(
+            "combine",
+            "models vote for classes, and this one answers with embeddings".into(),
+            "set `combine: mean`",
+        );
+    }
     if average.outer.is_some() && average.combine == Combine::Vote {
         complain(
             "outer",
@@ -77,7 +84,7 @@ fn check_average(average: &Average, train: &Train, path: &Path) -> Vec<Complaint
             "take it away, or set `shared_init: true`",
         );
     }
-    if let (false, Model::File(file)) = (average.shared_init, &train.model) {
+    if let (false, Model::File(file)) = (average.shared_init, train.model.thawed()) {
         complain(
             "shared_init",
             format!("all workers begin from the weights in `{}`", words::shortened(file)),

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::train_form::TrainForm;
-use crate::{Duration, Loss, Model, Optimizer, Rate, Strategy};
+use crate::{Duration, Loss, LossName, Model, Optimizer, Rate, Strategy};
 
 /// Trains a network. All defaults are filled in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -159,6 +159,13 @@ impl Train {
             threads: None,
             checkpoint: form.checkpoint,
         }
+    }
+}
+
+impl Train {
+    /// Whether it is to answer with embeddings, and learns from triplets.
+    pub fn embeds(&self) -> bool {
+        self.loss.map_or_else(|| self.model.embeds(), |loss| loss.name == LossName::Triplet)
     }
 }
 

@@ -36,7 +36,7 @@ model:
             "a.yaml:11:7: model.layers.6: expected one of `Input`, `Dense`, `Conv2D`, \
              `DepthwiseConv2D`, `SeparableConv2D`, `MaxPooling2D`, `AveragePooling2D`, \
              `GlobalMaxPooling2D`, `GlobalAveragePooling2D`, `BatchNormalization`, `Dropout`, \
-             `Rescaling`, `RandomFlip`, `RandomRotation`, `ZeroPadding2D`, `Flatten`, `Reshape`, \
+             `Rescaling`, `RandomFlip`, `RandomRotation`, `RandomTranslation`, `ZeroPadding2D`, `Flatten`, `Reshape`, \
              `Activation`, `Add`, `Concatenate`, `Embedding`, `GRU`, `LSTM`, `Bidirectional`, \
              found nothing",
         ]
@@ -57,7 +57,7 @@ fn networks_know_their_own_arguments() {
         "mnist.yaml:3:26: model.hidden_units: unknown field
   3 | model: {name: mnist-cnn, hidden_units: 3}
     |                          ^^^^^^^^^^^^
-  hint: known here: `name`, `dropout`"
+  hint: known here: `name`, `dropout`, `freeze`"
     );
     assert_eq!(
         model("resnet"),

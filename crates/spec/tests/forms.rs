@@ -45,7 +45,7 @@ fn a_small_file_means_three_steps_and_every_default() {
     assert_eq!(train.checkpoint.every, Duration::from_secs(10));
     assert_eq!(train.checkpoint.keep, 3);
     assert_eq!((train.optimizer, train.loss, train.learning_rate), (None, None, None));
-    assert_eq!(Evaluate::default(), Evaluate { split: Split::Test, batch: 100 });
+    assert_eq!(Evaluate::default(), Evaluate { split: Split::Test, batch: 100, threshold: 1.0 });
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn everything_can_be_said_about_training() {
     assert_eq!(train.optimizer, Some(Optimizer::Adam(adam)));
     assert_eq!(train.learning_rate, Some(0.001.into()));
     let name = LossName::SparseCategoricalCrossentropy;
-    assert_eq!(train.loss, Some(Loss { name, reduction: Reduction::Sum }));
+    assert_eq!(train.loss, Some(Loss { reduction: Reduction::Sum, ..Loss::of(name) }));
     assert_eq!(
         train.schedule,
         Schedule::Exponential { decay_steps: 10, rate: 0.5, staircase: true }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{Card, DataFacts, Model, Preprocess, Trained};
 use preprocess::Form;
+use spec::LossName;
 
 use crate::event::Metrics;
 use crate::{Error, Settings, Trainer};
@@ -58,6 +59,7 @@ impl Trainer {
         let input = Preprocess { shape: self.shape.clone(), scale: self.scale, form: origin.form };
         let card = Card {
             labels: origin.labels,
+            embedding: loss.name == LossName::Triplet,
             data: Some(origin.data),
             metrics,
             trained: Some(trained),

@@ -43,8 +43,9 @@ pub fn describe_kind(kind: &Kind) -> Option<String> {
         }
         Kind::EarlyStop { reason, .. } => reason.clone(),
         Kind::Published(published) => published_line(published),
-        Kind::Evaluated { split, metrics, samples, .. } => {
-            format!("{split}: {} on {samples} samples", pair(metrics))
+        Kind::Evaluated { split, metrics, samples, faces, .. } => {
+            let faces = faces.map_or_else(String::new, |faces| format!("; {faces}"));
+            format!("{split}: {} on {samples} samples{faces}", pair(metrics))
         }
         Kind::Formed { generation: 1, .. } => return None,
         Kind::Formed { processes, step, saved, reason, .. } => {

@@ -7,6 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::faces::Faces;
+
 /// The version of the event format that this program writes.
 pub const VERSION: u32 = 1;
 
@@ -170,6 +172,9 @@ pub enum Kind {
         metrics: Metrics,
         /// How many samples were used.
         samples: u64,
+        /// How well it recognizes faces, where it answers with embeddings.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        faces: Option<Faces>,
     },
     /// A task left before it was done, because it was asked to.
     TaskStopped {
@@ -234,7 +239,8 @@ pub enum Kind {
 pub struct Metrics {
     /// The mean loss of a sample.
     pub loss: f64,
-    /// The share of samples whose most probable class is the right one.
+    /// The share of samples whose most probable class is the right one; of triplets, the share of those in
+    /// which the same person is nearer.
     pub accuracy: f64,
 }
 

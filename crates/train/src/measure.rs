@@ -1,13 +1,13 @@
 //! Measuring: loss and accuracy over samples, and whether a network and samples fit at all.
 
 use data::{Samples, View};
-use engine::{Cpu, Input, Outcome, Session, cross_entropy};
-use model::{Graph, Published, Verdict};
-use spec::LossName;
+use engine::{Cpu, Input, Outcome, Program, Session, cross_entropy};
+use model::{Graph, Model, Published, Verdict};
+use spec::{Loss, LossName};
 
 use crate::event::Metrics;
 use crate::tally::Tally;
-use crate::{Error, Jury};
+use crate::{Error, Jury, triplets};
 
 /// Loss and accuracy over all samples, of a model or of an ensemble. Bytes are scaled as the card
 /// says. An ensemble is right where the class that won the vote is; its loss is that of the mean
@@ -19,6 +19,9 @@ pub fn measure(
     cpu: Cpu,
 ) -> Result<Metrics, Error> {
     let first = published.first();
+    if first.card.embedding {
+        return measure_triplets(first, samples, batch, cpu);
+    }
     check_fit(&first.graph, samples)?;
     let mut jury = Jury::new(published, batch, cpu)?;
     match published {
@@ -28,6 +31,28 @@ pub fn measure(
             metrics(&count(samples, batch, (0, 1), ask))
         }
     }
+}
+
+/// Loss and accuracy of triplets: those of the samples, or those that are drawn of people, always the
+/// same ones.
+fn measure_triplets(
+    model: &Model,
+    samples: &Samples,
+    batch: usize,
+    cpu: Cpu,
+) -> Result<Metrics, Error> {
+    let Model { graph, weights, card } = model;
+    check_input(graph, data::picture_shape(&samples.shape))?;
+    let loss = card.trained.as_ref().map(|trained| trained.loss);
+    let loss = loss.unwrap_or(Loss::of(LossName::Triplet));
+    let drawn = triplets::measured_on(samples, &loss);
+    let triplets = drawn.as_ref().unwrap_or(samples);
+    if triplets.is_empty() {
+        return Err(triplets::none_drawn());
+    }
+    let mut session = Session::new(Program::judging(graph, loss, batch)?, cpu);
+    session.weights_mut().copy_from_slice(weights);
+    evaluate(&mut session, triplets, card.input.scale, batch)
 }
 
 /// The same for a session in the middle of its training.
@@ -116,12 +141,7 @@ pub(crate) fn check_fit(graph: &Graph, samples: &Samples) -> Result<(), Error> {
     check_shape(graph, &samples.shape, (samples.classes, usual))
 }
 
-/// Whether a network takes samples of a shape, and a loss can tell by its answers so many classes apart.
-pub(crate) fn check_shape(
-    graph: &Graph,
-    shape: &[usize],
-    (classes, loss): (usize, LossName),
-) -> Result<(), Error> {
+fn check_input(graph: &Graph, shape: &[usize]) -> Result<(), Error> {
     if graph.input_shape() != shape {
         return Err(Error::Orders(format!(
             "the network takes samples of shape {:?}, and the data has {shape:?}; \
@@ -129,6 +149,16 @@ pub(crate) fn check_shape(
             graph.input_shape(),
         )));
     }
+    Ok(())
+}
+
+/// Whether a network takes samples of a shape, and a loss can tell by its answers so many classes apart.
+pub(crate) fn check_shape(
+    graph: &Graph,
+    shape: &[usize],
+    (classes, loss): (usize, LossName),
+) -> Result<(), Error> {
+    check_input(graph, shape)?;
     let outputs = graph.output_shape();
     if outputs.len() != 1 || loss.classes(outputs[0]) < classes {
         let remedy = match outputs {

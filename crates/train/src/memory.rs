@@ -1,13 +1,13 @@
 //! How much memory a task's process needs, known before it starts.
 
-use data::{Batches, Facts};
+use data::{Batches, Draw, Facts};
 use engine::Program;
 use model::Network;
-use spec::{Combine, Evaluate, ParameterServer, Split, Strategy, Train};
+use spec::{Combine, Evaluate, Loss, LossName, ParameterServer, Split, Strategy, Train};
 
 use crate::servers::{self, range};
 use crate::settings::turns;
-use crate::{Error, Settings};
+use crate::{Error, Settings, triplets};
 
 /// What a process needs before it has done anything: the program itself, its stacks, its files.
 const PROCESS: u64 = 14 << 20;
@@ -33,10 +33,29 @@ pub fn worker_bytes(train: &Train, network: &Network, facts: &Facts) -> Result<u
     // One snapshot is being taken, one waits, one is being written, as numbers and as bytes.
     let snapshots = 4 * (arena + slots + best);
     let shard = facts.assign.largest_shard(facts.train, train.workers);
-    let samples = facts.memory(shard + facts.validation + watched(train, facts));
-    let batches = Batches::memory(shard, facts.row_bytes(), settings.batch);
+    let drawn = |samples: usize| triplets_at_most(&settings.loss, facts, samples);
+    let measured = facts.validation + watched(train, facts);
+    let samples =
+        facts.memory(shard + measured + drawn(measured).map_or(0, |(_, pictures)| pictures));
+    let batches = match drawn(shard) {
+        None => Batches::memory(shard, facts.row_bytes(), settings.batch),
+        // Numbers of pictures, as drawn, shuffled and in the order of the epoch.
+        Some((triplets, _)) => {
+            let numbers = 3 * 12 * triplets as u64;
+            numbers + Batches::memory(triplets, 3 * facts.row_bytes(), settings.batch)
+        }
+    };
     let own = program.memory().total() as u64 + slots + best + snapshots;
     Ok(PROCESS + own + samples + batches + exchange_bytes(train, arena, slots))
+}
+
+/// How many triplets an epoch of so many samples has at most, where they are drawn, and how many pictures
+/// those have that are measured on.
+fn triplets_at_most(loss: &Loss, facts: &Facts, samples: usize) -> Option<(usize, usize)> {
+    let Draw { pairs, negatives } = triplets::draw(loss, &facts.shape)?;
+    // Whoever has a pair has two pictures.
+    let pairs = pairs.saturating_mul(facts.classes.min(samples / 2));
+    Some((pairs.saturating_mul(negatives), pairs.saturating_mul(3)))
 }
 
 /// Test samples that every worker measures itself on along the way.
@@ -93,5 +112,14 @@ pub fn evaluate_bytes(how: &Evaluate, network: &Network, facts: &Facts) -> Resul
         Split::Validation => facts.validation,
         Split::Train => facts.train,
     };
-    Ok(PROCESS + program.memory().total() as u64 + file + facts.memory(samples))
+    let own = PROCESS + program.memory().total() as u64 + file + facts.memory(samples);
+    if network.loss.name != LossName::Triplet {
+        return Ok(own);
+    }
+    // Triplets are judged first; then pixels are compared as numbers.
+    let judging =
+        Program::judging(&network.graph, network.loss, how.batch)?.memory().total() as u64;
+    let drawn = triplets_at_most(&network.loss, facts, samples).map_or(0, |(_, pictures)| pictures);
+    let pixels = 4 * (samples * facts.shape.iter().product::<usize>()) as u64;
+    Ok(own + pixels.max(judging + facts.memory(drawn)))
 }

@@ -7,6 +7,7 @@ use plan::{Plan, Role};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Epoch, Metrics};
+use crate::faces::Faces;
 use crate::standing::{ModelStanding, Standing, State, TaskStanding};
 
 /// What came out of a run. `report.json` holds it, and `trainyard report --json` prints it.
@@ -62,6 +63,9 @@ pub struct ModelReport {
     pub parameters: Option<u64>,
     /// The results of the epoch whose weights the model has, and of the evaluation.
     pub metrics: Results,
+    /// How well it recognizes faces, by the split it was measured on.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub faces: BTreeMap<String, Faces>,
     /// Samples trained on a second.
     pub samples_per_second: Option<f64>,
     /// How long training took.
@@ -153,6 +157,7 @@ impl ModelReport {
                 validation: measured("validation").or(epoch.and_then(|epoch| epoch.validation)),
                 test: measured("test"),
             },
+            faces: standing.faces.clone(),
             samples_per_second: published.map(|model| model.samples_per_second),
             train_seconds: published.map(|model| model.seconds),
             epochs: standing.epochs.clone(),

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Epoch, Event, Kind, Metrics, Progress, Published};
+use crate::faces::Faces;
 
 /// The state of a run or a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +117,8 @@ pub struct ModelStanding {
     pub published: Option<Published>,
     /// Results of evaluations by split.
     pub evaluated: BTreeMap<String, Metrics>,
+    /// How well it recognizes faces, by split.
+    pub faces: BTreeMap<String, Faces>,
 }
 
 impl Standing {
@@ -269,8 +272,9 @@ impl Standing {
                 model.published = Some(published.clone());
                 self.newest_model = Some(id.to_owned());
             }
-            Kind::Evaluated { split, metrics, .. } => {
+            Kind::Evaluated { split, metrics, faces, .. } => {
                 model.evaluated.insert(split.clone(), *metrics);
+                model.faces.extend(faces.map(|faces| (split.clone(), faces)));
             }
             _ => {}
         }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use collective::Group;
-use data::{Batches, Order, Samples};
+use data::{Batches, Draw, Order, Samples};
 use engine::{Cpu, Floats, Noise, Outcome, Program, Session, Trained};
 use model::{Graph, Model, Network};
 use preprocess::Form;
-use spec::{Combine, Strategy};
+use spec::{Combine, LossName, Strategy};
 
 use crate::checkpoint::{Position, Snapshot};
 use crate::event::Metrics;
@@ -19,6 +19,7 @@ use crate::servers::State;
 use crate::settings::turns;
 use crate::strategy::Round;
 use crate::tally::Tally;
+use crate::triplets;
 use crate::{Error, Origin, Settings, Shares};
 
 /// Keeps the model of a rank, where nothing is averaged.
@@ -44,6 +45,8 @@ pub struct Trainer {
     pub(crate) round: Round,
     /// What has been counted here since progress was last told.
     pub(crate) recent: Tally,
+    /// How triplets are drawn, where they are.
+    draw: Option<Draw>,
     pub(crate) shape: Vec<usize>,
     pub(crate) scale: f32,
     pub(crate) origin: Origin,
@@ -88,8 +91,8 @@ impl Material {
     /// For one worker that has all samples.
     pub fn of_one(network: Network, samples: &Samples, origin: Origin) -> Self {
         Material {
+            shards: vec![triplets::of_one(samples, &network.loss)],
             network,
-            shards: vec![samples.len()],
             shape: samples.shape.clone(),
             classes: samples.classes,
             scale: samples.scale(),
@@ -107,6 +110,18 @@ impl Trainer {
             material;
         let Network { name: network, graph, .. } = network;
         let scale = if graph.takes_bytes() { 1.0 } else { scale };
+        let draw = triplets::draw(&settings.loss, &shape);
+        if shards.iter().all(|&count| count == 0) {
+            return Err(triplets::none_drawn());
+        }
+        let shape = match settings.loss.name {
+            LossName::Triplet => data::picture_shape(&shape).to_vec(),
+            _ => shape,
+        };
+        let validation = validation.and_then(|samples| {
+            let drawn = triplets::measured_on(&samples, &settings.loss);
+            Some(drawn.map_or(samples, Arc::new)).filter(|samples| !samples.is_empty())
+        });
         check_shape(&graph, &shape, (classes, settings.loss.name))?;
         let words = match &origin.form {
             Form::Text(text) => Some(text.size as usize),
@@ -140,6 +155,7 @@ impl Trainer {
             shape,
             scale,
             origin,
+            draw,
             keep_member: None,
             computed: 0,
             test: None,
@@ -231,6 +247,7 @@ impl Trainer {
             batch: self.settings.batch,
             start: step,
             steps_per_epoch: self.shares.steps_per_epoch(),
+            draw: self.draw,
         };
         let hosted = self.hosted.get_mut(&rank).expect("only hosted ranks are trained here");
         // A rank that was taken over, or computes a step again, starts where it has to.

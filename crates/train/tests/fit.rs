@@ -159,7 +159,7 @@ fn yes_or_no(loss: &str) -> Result<Trainer, train::Error> {
     let model = spec::Model::Layers(serde_json::from_str(layers).unwrap());
     let mut train = Train { batch: 8, length: Length::Steps(STEPS), ..Train::new(model) };
     let name = serde_json::from_str(&format!("{loss:?}")).unwrap();
-    train.loss = Some(spec::Loss { name, reduction: spec::Reduction::Mean });
+    train.loss = Some(spec::Loss::of(name));
     let samples = Samples::synthetic(&[28, 28, 1], 2, 100, 1);
     let network = model::network(&train.model, &samples.shape, 2).unwrap();
     let settings = Settings::of(&train, &network, 3);

@@ -2,15 +2,17 @@
 
 use engine::Cpu;
 use serde::Serialize;
-use train::Metrics;
+use train::{Faces, Metrics};
 
 use crate::env::Env;
 use crate::failure::Failure;
+use crate::report_text::recognized;
 use crate::{find, output};
 
 /// Measure a model's loss and accuracy
 ///
-/// On the test split where the data has one, otherwise on all of it. An ensemble is measured by its votes.
+/// On the test split where the data has one, otherwise on all of it. An ensemble is measured by its votes. Of
+/// embeddings, also how well people are recognized: by them, by the same network untrained, and by pixels.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trainyard evaluate --modelpath final.safetensors --data mnist-sample
@@ -25,6 +27,9 @@ pub(crate) struct Args {
     /// Samples at a time
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     batch: u32,
+    /// Faces: pictures nearer than this are taken to be of one person
+    #[arg(long, default_value_t = 1.0)]
+    threshold: f32,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -36,18 +41,25 @@ struct Measured {
     samples: usize,
     #[serde(flatten)]
     metrics: Metrics,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    faces: Option<Faces>,
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let (path, published) = find::model(&args.modelpath, env)?;
     let samples = find::test_samples(find::dataset(&args.data, 0, env)?);
     let cpu = Cpu::new(env.threads, env.isa());
-    let metrics = train::measure(&published, &samples, args.batch as usize, cpu)?;
+    let batch = args.batch as usize;
+    let metrics = train::measure(&published, &samples, batch, cpu.clone())?;
+    let faces = train::recognize(&published, &samples, (batch, args.threshold), cpu)?;
     if args.json {
         let model = path.display().to_string();
-        return output::json(&Measured { model, samples: samples.len(), metrics });
+        return output::json(&Measured { model, samples: samples.len(), metrics, faces });
     }
     let Metrics { loss, accuracy } = metrics;
     output::print(&format!("loss {loss:.4}, accuracy {accuracy:.4} on {} samples", samples.len()));
+    for (way, found) in faces.iter().flat_map(recognized) {
+        output::print(&format!("{way}: {found}"));
+    }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use engine::Cpu;
-use model::{Published, Verdict};
+use model::{Model, Published, Verdict};
 use serde::Serialize;
 use train::Jury;
 
@@ -18,7 +18,7 @@ const BATCH: usize = 100;
 /// Inputs are npz files with `x`, or idx files of images. Bytes are scaled as in training; floats are taken
 /// as they are. Without --json, each sample's most probable class and
 /// its probability. Of an ensemble, the class that most of its models vote for, the mean of their
-/// probabilities, and the votes.
+/// probabilities, and the votes. Of a model for faces, the embedding, scaled to length 1.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trainyard predict final.safetensors d/0.npz
@@ -50,6 +50,9 @@ struct Ballot<'a> {
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let (_, published) = find::model(&args.model, env)?;
+    if published.first().card.embedding {
+        return embed(published.first(), args, env);
+    }
     let verdict = ask(&published, args, env)?;
     // One number of a network is the second of two probabilities; the other one follows from it.
     let outputs: usize = published.first().graph.output_shape().iter().product();
@@ -74,6 +77,32 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
             false => String::new(),
         };
         output::print(&format!("{number}: {label} ({probability:.4}{votes})"));
+    }
+    Ok(())
+}
+
+/// Prints embeddings, each of length 1.
+fn embed(model: &Model, args: &Args, env: &Env) -> Result<(), Failure> {
+    let mut all = vec![];
+    for path in &args.inputs {
+        let inputs = data::inputs(path, model.graph.input_shape()).or_usage()?;
+        for start in (0..inputs.len()).step_by(BATCH) {
+            let range = start..inputs.len().min(start + BATCH);
+            let cpu = Cpu::new(env.threads, env.isa());
+            let x = inputs.rows(range.clone());
+            all.extend(train::embed(model, x, range.len(), cpu)?);
+        }
+    }
+    let rows: Vec<&[f32]> = all.chunks_exact(model.graph.output_shape()[0]).collect();
+    if let Some(row) = rows.iter().position(|row| row.iter().any(|x| !x.is_finite())) {
+        return Err(anyhow!("the model's answer to sample {row} is not a number").into());
+    }
+    if args.json {
+        return output::json(&Answer { predictions: rows, ballot: None });
+    }
+    for (number, row) in rows.iter().enumerate() {
+        let numbers: Vec<String> = row.iter().map(|x| format!("{x:.4}")).collect();
+        output::print(&format!("{number}: {}", numbers.join(" ")));
     }
     Ok(())
 }

@@ -54,7 +54,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     };
     let dataset = find::dataset(&args.data, args.seed, env)?;
     let samples = dataset.train;
-    let (network, weights) = train::starting_point(&train.model, &samples.shape, samples.classes)?;
+    let (network, weights) = train::starting_point(&train, &samples.shape, samples.classes)?;
     let settings = Settings::of(&train, &network, args.seed);
     let data = DataFacts {
         name: args.data.clone(),

@@ -1,7 +1,7 @@
-//! Pictures flipped or turned at random while training. How is a pure function of (seed, rank, step,
+//! Pictures flipped, turned or shifted at random while training. How is a pure function of (seed, rank, step,
 //! layer, sample), so the backward pass computes it again.
 //!
-//! Every pixel of the result is a weighted sum of four of the input (or one, where nothing turns); the
+//! Every pixel of the result is a weighted sum of four of the input (or one, where it is flipped); the
 //! backward pass gives each of these its share of the gradient.
 
 use random::{Key, Purpose};
@@ -20,8 +20,10 @@ type Taps = [(Option<usize>, f32); 4];
 struct Change {
     picture: Picture,
     flipped: [bool; 2],
-    /// The cosine and sine of the angle.
+    /// The cosine and sine of the angle; none where pixels stay whole.
     turned: Option<[f64; 2]>,
+    /// Rows and columns between where a pixel was and where it is.
+    shifted: [f64; 2],
     fill: Fill,
 }
 
@@ -85,6 +87,7 @@ impl Augment {
             picture: self.picture,
             flipped: [false; 2],
             turned: None,
+            shifted: [0.0; 2],
             fill: Fill::Nearest,
         };
         let coin = |axis: u64| key.below(2 * sample + axis, 2) == 1;
@@ -97,6 +100,15 @@ impl Augment {
             Turn::Rotate { factor, fill } => {
                 let turns = f64::from(factor * (2.0 * key.uniform(sample) - 1.0));
                 Change { turned: Some(cosine_and_sine(turns)), fill, ..still }
+            }
+            Turn::Shift { factors, fill } => {
+                let Picture { height, width, .. } = self.picture;
+                let shift = |axis: usize, side: usize| {
+                    let share = 2.0 * key.uniform(2 * sample + axis as u64) - 1.0;
+                    f64::from(factors[axis] * share) * side as f64
+                };
+                let shifted = [shift(0, height), shift(1, width)];
+                Change { turned: Some([1.0, 0.0]), shifted, fill, ..still }
             }
         }
     }
@@ -117,8 +129,8 @@ impl Change {
         // Around the middle of the picture.
         let middle = [(height - 1) as f64 / 2.0, (width - 1) as f64 / 2.0];
         let [down, across] = [row as f64 - middle[0], column as f64 - middle[1]];
-        let y = cosine * down + sine * across + middle[0];
-        let x = cosine * across - sine * down + middle[1];
+        let y = cosine * down + sine * across + middle[0] + self.shifted[0];
+        let x = cosine * across - sine * down + middle[1] + self.shifted[1];
         let (top, left) = (y.floor(), x.floor());
         let (below, right) = ((y - top) as f32, (x - left) as f32);
         let at = |down: i64, across: i64| {
@@ -190,10 +202,22 @@ mod tests {
     }
 
     #[test]
+    fn a_shift_takes_pixels_from_beside() {
+        let picture = Picture { height: 2, width: 3, channels: 1 };
+        let (turned, shifted) = (Some([1.0, 0.0]), [1.0, -0.25]);
+        let change = Change { picture, flipped: [false; 2], turned, shifted, fill: Fill::Nearest };
+        let [one, other, ..] = change.taps(1);
+        assert_eq!((one, other), ((Some(3), 0.25), (Some(4), 0.75)));
+        // From below the picture and from its left: the nearest ones there are.
+        assert_eq!(change.taps(3)[0], (Some(3), 0.25));
+    }
+
+    #[test]
     fn a_quarter_turn_moves_every_pixel_of_a_square() {
         let picture = Picture { height: 3, width: 3, channels: 1 };
         let turned = Some(cosine_and_sine(0.25));
-        let change = Change { picture, flipped: [false; 2], turned, fill: Fill::Constant };
+        let shifted = [0.0; 2];
+        let change = Change { picture, flipped: [false; 2], turned, shifted, fill: Fill::Constant };
         let from: Vec<usize> = (0..9)
             .map(|pixel| {
                 let taps = change.taps(pixel);

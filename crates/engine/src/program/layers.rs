@@ -148,6 +148,10 @@ impl Site<'_> {
             Layer::RandomRotation(layer) => {
                 self.augment(Turn::Rotate { factor: layer.factor, fill: layer.fill_mode })
             }
+            Layer::RandomTranslation(layer) => self.augment(Turn::Shift {
+                factors: [layer.height_factor, layer.width_factor],
+                fill: layer.fill_mode,
+            }),
             Layer::ZeroPadding2D(layer) => self.pad(layer),
             Layer::Dropout(layer) => Op::Drop(Drop { layer: self.number as u64, rate: layer.rate }),
             Layer::Add(_) => Op::Add,

@@ -142,7 +142,7 @@ impl Draft {
     fn take_ending(&mut self, output: &[usize], loss: LossName) {
         let (activation, ending) = match loss {
             LossName::BinaryCrossentropy => (Activation::Sigmoid, Ending::Sigmoid),
-            LossName::MeanSquaredError => return,
+            LossName::MeanSquaredError | LossName::Triplet => return,
             LossName::SparseCategoricalCrossentropy | LossName::CategoricalCrossentropy => {
                 (Activation::Softmax, Ending::Softmax)
             }

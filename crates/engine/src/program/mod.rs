@@ -16,7 +16,7 @@ mod window;
 use std::ops::Range;
 
 use model::{Graph, Kind};
-use spec::{Loss, LossName, Reduction};
+use spec::{Loss, LossName};
 
 pub use labor::Labor;
 pub(crate) use op::{
@@ -32,7 +32,10 @@ use crate::EngineError;
 /// A network and a batch size, compiled: operations, and where their values lie.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
+    /// The most pictures, or other things to answer to, at a time.
     pub(crate) batch: usize,
+    /// How many of them make a sample to train on: of a triplet, three.
+    pub(crate) pictures: usize,
     /// Floats of one sample.
     pub(crate) sample: usize,
     /// Where the samples of a batch lie as floats.
@@ -77,18 +80,24 @@ impl Memory {
 }
 
 impl Program {
-    /// A program that computes gradients, and also answers.
+    /// A program that computes gradients, and also answers. Where samples are triplets, the batch is of
+    /// triplets.
     pub fn training(graph: &Graph, loss: Loss, batch: usize) -> Result<Self, EngineError> {
         if graph.output_shape().len() != 1 {
             let shape = graph.output_shape().to_vec();
             return Err(EngineError::Output { shape });
         }
-        Self::compile(graph, batch, Some(loss))
+        Self::compile(graph, batch, Some(loss), true)
+    }
+
+    /// A program that judges answers by a loss. It needs less memory.
+    pub fn judging(graph: &Graph, loss: Loss, batch: usize) -> Result<Self, EngineError> {
+        Self::compile(graph, batch, Some(loss), false)
     }
 
     /// A program that only answers. It needs less memory.
     pub fn inference(graph: &Graph, batch: usize) -> Result<Self, EngineError> {
-        Self::compile(graph, batch, None)
+        Self::compile(graph, batch, None, false)
     }
 
     /// The exact memory a session of this program allocates.
@@ -124,22 +133,30 @@ impl Program {
         self.weights
     }
 
-    fn compile(graph: &Graph, batch: usize, loss: Option<Loss>) -> Result<Self, EngineError> {
+    fn compile(
+        graph: &Graph,
+        batch: usize,
+        loss: Option<Loss>,
+        trains: bool,
+    ) -> Result<Self, EngineError> {
+        let pictures = loss.map_or(1, |loss| loss.pictures());
+        let batch = batch.saturating_mul(pictures);
         check(graph, batch)?;
-        let trains = loss.is_some();
         let usual = LossName::usual(graph.output_shape().iter().product());
-        let loss = loss.unwrap_or(Loss { name: usual, reduction: Reduction::Mean });
+        let loss = loss.unwrap_or(Loss::of(usual));
         let draft = lower::lower(graph, loss.name);
         let placed = place::place(&draft, batch, trains);
         let scratch = placed.operations.iter().map(|o| crate::ops::scratch(o, batch)).max();
         Ok(Program {
             batch,
+            pictures,
             sample: placed.input.len,
             input: placed.input,
             head: Head {
                 ending: draft.ending,
                 loss: loss.name,
                 reduction: loss.reduction,
+                alpha: loss.alpha.unwrap_or(ALPHA),
                 x: placed.logits,
                 y: placed.answer,
                 dx: placed.gradient,
@@ -165,6 +182,9 @@ impl Program {
         if self.trains { self.weights } else { 0 }
     }
 }
+
+/// S3's distance between people.
+const ALPHA: f32 = 0.4;
 
 fn check(graph: &Graph, batch: usize) -> Result<(), EngineError> {
     if batch == 0 {

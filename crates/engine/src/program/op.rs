@@ -147,6 +147,11 @@ pub(crate) enum Turn {
         factor: f32,
         fill: Fill,
     },
+    /// By up to such shares of height and width either way.
+    Shift {
+        factors: [f32; 2],
+        fill: Fill,
+    },
 }
 
 /// Numbers times a constant, plus another.
@@ -192,6 +197,8 @@ pub(crate) struct Head {
     pub(crate) ending: Ending,
     pub(crate) loss: LossName,
     pub(crate) reduction: Reduction,
+    /// What triplets are kept apart by.
+    pub(crate) alpha: f32,
     /// The last operation's values.
     pub(crate) x: Place,
     /// The answer; the same place as `x` where that is the answer.

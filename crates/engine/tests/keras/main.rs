@@ -31,7 +31,7 @@ fn optimizers_step_as_in_keras() {
 
 fn check_network(case: &NetworkCase, capacity: usize, recording: &Recording) {
     let graph = case.graph();
-    let loss = Loss { name: case.loss, reduction: case.reduction };
+    let loss = Loss { reduction: case.reduction, ..Loss::of(case.loss) };
     let program = Program::training(&graph, loss, capacity).expect("a program is made");
     let mut session = Session::new(program, Cpu::new(2, Isa::detect()));
     for (number, weight) in (case.salt..).zip(graph.weights()) {

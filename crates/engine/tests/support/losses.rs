@@ -7,6 +7,9 @@ use super::reference::Batch;
 /// The loss and its gradient: of the logits where there are any, of the answers otherwise.
 pub(crate) fn head(answers: &[f64], batch: &Batch<'_>, logits: bool) -> (f64, Vec<f64>) {
     let n = batch.labels.len();
+    if batch.loss.name == LossName::Triplet {
+        return triplets(answers, batch);
+    }
     let outputs = answers.len() / n;
     let scale = match batch.loss.reduction {
         Reduction::Mean => 1.0 / n as f64,
@@ -19,6 +22,34 @@ pub(crate) fn head(answers: &[f64], batch: &Batch<'_>, logits: bool) -> (f64, Ve
         let (one, slopes) = judge(batch.loss.name, row, label as usize, logits);
         loss += one;
         d[sample * outputs..][..outputs].iter_mut().zip(slopes).for_each(|(d, s)| *d = scale * s);
+    }
+    (loss, d)
+}
+
+/// The loss of triplets and its gradient, by the definition.
+fn triplets(answers: &[f64], batch: &Batch<'_>) -> (f64, Vec<f64>) {
+    let n = batch.labels.len();
+    let scale = match batch.loss.reduction {
+        Reduction::Mean => 1.0 / n as f64,
+        Reduction::Sum => 1.0,
+    };
+    let alpha = f64::from(batch.loss.alpha.unwrap_or(0.4));
+    let len = answers.len() / n / 3;
+    let mut loss = 0.0;
+    let mut d = vec![0.0; answers.len()];
+    for (y, d) in answers.chunks_exact(3 * len).zip(d.chunks_exact_mut(3 * len)) {
+        let square = |i: usize| (0..len).map(|j| (y[j] - y[i * len + j]).powi(2)).sum::<f64>();
+        let cost = square(1) - square(2) + alpha;
+        if cost <= 0.0 {
+            continue;
+        }
+        loss += cost;
+        for j in 0..len {
+            let (near, far) = (y[j] - y[len + j], y[j] - y[2 * len + j]);
+            d[j] = 2.0 * scale * (near - far);
+            d[len + j] = -2.0 * scale * near;
+            d[2 * len + j] = 2.0 * scale * far;
+        }
     }
     (loss, d)
 }

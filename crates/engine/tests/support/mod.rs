@@ -49,7 +49,7 @@ pub(crate) fn weights(graph: &Graph, seed: u64) -> Vec<f32> {
 
 /// The loss of the tests.
 pub(crate) fn loss(reduction: Reduction) -> Loss {
-    Loss { name: LossName::SparseCategoricalCrossentropy, reduction }
+    Loss { reduction, ..Loss::of(LossName::SparseCategoricalCrossentropy) }
 }
 
 /// A loss for every number.
@@ -59,7 +59,7 @@ pub(crate) fn any_loss(number: u64, reduction: Reduction) -> Loss {
         1 => LossName::MeanSquaredError,
         _ => LossName::SparseCategoricalCrossentropy,
     };
-    Loss { name, reduction }
+    Loss { reduction, ..Loss::of(name) }
 }
 
 /// A session for training with given weights.

@@ -28,7 +28,7 @@ pub(crate) struct Batch<'a> {
 
 /// Forward and backward.
 pub(crate) fn gradient(graph: &Graph, weights: &[f64], batch: &Batch<'_>) -> Result64 {
-    let n = batch.labels.len();
+    let n = batch.labels.len() * batch.loss.pictures();
     let mut values = vec![batch.x.to_vec()];
     for number in 1..graph.nodes().len() {
         let inputs = &graph.nodes()[number].inputs;
@@ -129,7 +129,7 @@ fn forward(
     weights: &[f64],
     (x, batch): (&[f64], &Batch<'_>),
 ) -> Vec<f64> {
-    let n = batch.labels.len();
+    let n = batch.labels.len() * batch.loss.pictures();
     let node = &graph.nodes()[number];
     let len: usize = graph.shape(number).iter().product();
     let mut y = vec![0.0; n * len];

@@ -145,14 +145,16 @@ fn own_class<'a>(
             config.remove("kernel_initializer");
             Ok(class)
         }
-        "RandomRotation" => {
-            // As far to one side as to the other is how ours turns.
-            if let Some(Value::Array(ends)) = config.get("factor")
-                && let [from, to] = &ends[..]
-                && from.as_f64().zip(to.as_f64()).is_some_and(|(from, to)| from == -to)
-            {
-                let to = to.clone();
-                config.insert("factor".into(), to);
+        "RandomRotation" | "RandomTranslation" => {
+            // As far to one side as to the other is how ours turns and shifts.
+            for factor in ["factor", "height_factor", "width_factor"] {
+                if let Some(Value::Array(ends)) = config.get(factor)
+                    && let [from, to] = &ends[..]
+                    && from.as_f64().zip(to.as_f64()).is_some_and(|(from, to)| from == -to)
+                {
+                    let to = to.clone();
+                    config.insert(factor.into(), to);
+                }
             }
             Ok(class)
         }

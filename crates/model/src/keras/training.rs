@@ -42,6 +42,8 @@ fn loss(loss: &Loss) -> Value {
         }
         LossName::BinaryCrossentropy => ("binary_crossentropy", "BinaryCrossentropy"),
         LossName::MeanSquaredError => ("mean_squared_error", "MeanSquaredError"),
+        // Keras has none; whoever goes on in Keras compiles the model with a loss of their own.
+        LossName::Triplet => return Value::Null,
     };
     match loss.reduction {
         Reduction::Mean => json!(name),

@@ -19,7 +19,7 @@ fn full_model() -> Model {
         steps: 100,
         batch: 20,
         optimizer: spec::Optimizer::Adam(spec::Adam::default()),
-        loss: spec::Loss { name: Default::default(), reduction: Default::default() },
+        loss: spec::Loss::default(),
         seed: u64::MAX,
         seconds: 1.5,
     });

@@ -37,6 +37,13 @@ fn lying_layers_are_refused() {
         ("[2,2]", "b", "{\"BatchNormalization\":{\"epsilon\":0}}".into(), "[0]", "above 0"),
         ("[2,2]", "f", "{\"RandomFlip\":{}}".into(), "[0]", "takes pictures"),
         ("[2,2,1]", "t", "{\"RandomRotation\":{\"factor\":2}}".into(), "[0]", "from 0 to 1"),
+        (
+            "[2,2,1]",
+            "t",
+            "{\"RandomTranslation\":{\"height_factor\":0,\"width_factor\":2}}".into(),
+            "[0]",
+            "from 0 to 1",
+        ),
         ("[2,2,1]", "z", "{\"ZeroPadding2D\":{\"padding\":65537}}".into(), "[0]", "at most"),
         ("[65536,8192,4]", "z", "{\"ZeroPadding2D\":{\"padding\":9}}".into(), "[0]", "too large"),
         ("[]", "d", dense("3"), "[0]", "empty or too large"),

@@ -8,7 +8,7 @@ use proptest::option;
 use proptest::prelude::*;
 use spec::{
     self as spec, Action, Adam, Assign, Average, Builtin, Checkpoint, Clip, Color, Combine, Data,
-    Duration, EarlyStop, Evaluate, Holdout, Length, Loss, LossName, Mode, Model, Monitor,
+    Duration, EarlyStop, Evaluate, Freeze, Holdout, Length, Loss, LossName, Mode, Model, Monitor,
     Optimizer, Outer, Pair, ParameterServer, Prepare, Rate, Reduction, Rmsprop, RunSpec, Schedule,
     Sgd, Split, Step, Sync, Train,
 };
@@ -95,12 +95,26 @@ fn pair() -> impl Strategy<Value = Pair> {
 }
 
 fn model() -> impl Strategy<Value = Model> {
+    let freeze = prop_oneof![
+        (0usize..=10_000).prop_map(Freeze::First),
+        vec("[ -~]{1,20}", 0..4).prop_map(Freeze::Named)
+    ];
+    (thawed(), option::of(freeze)).prop_map(|(model, freeze)| match freeze {
+        None => model,
+        Some(freeze) => Model::Frozen(Box::new(model), freeze),
+    })
+}
+
+fn thawed() -> impl Strategy<Value = Model> {
     prop_oneof![
         (1usize..10_000)
             .prop_map(|hidden_units| Model::Builtin(Builtin::MnistMlp { hidden_units })),
         [share(), share()].prop_map(|dropout| Model::Builtin(Builtin::MnistCnn { dropout })),
         (1usize..100_000)
             .prop_map(|vocabulary_size| Model::Builtin(Builtin::ImdbBigru { vocabulary_size })),
+        (share(), option::of(pair()), 2usize..1000).prop_map(|(dropout, image_size, embedding)| {
+            Model::Builtin(Builtin::Facenet { dropout, image_size, embedding })
+        }),
         vec(layer(), 1..6).prop_map(Model::Layers),
         "[ -~]{0,20}".prop_map(|stem| Model::File(format!("{stem}.safetensors"))),
         "[ -~]{0,20}".prop_map(|stem| Model::Fresh(format!("{stem}.h5"))),
@@ -220,7 +234,15 @@ fn train() -> impl Strategy<Value = Train> {
     ];
     let clip = prop_oneof![rate().prop_map(Clip::Norm), rate().prop_map(Clip::Value)];
     let loss = prop_oneof![Just(Reduction::Mean), Just(Reduction::Sum)]
-        .prop_map(|reduction| Loss { name: LossName::SparseCategoricalCrossentropy, reduction });
+        .prop_map(|reduction| Loss { reduction, ..Loss::default() });
+    let triplet = (option::of(0f32..1e6), option::of(1usize..1000), option::of(1usize..1000));
+    let triplet = triplet.prop_map(|(alpha, pairs, negatives)| Loss {
+        alpha,
+        pairs,
+        negatives,
+        ..Loss::of(LossName::Triplet)
+    });
+    let loss = prop_oneof![loss, triplet];
     let checkpoint = (1u64..1 << 50, 1u32..=1000)
         .prop_map(|(millis, keep)| Checkpoint { every: Duration::from_millis(millis), keep });
     let first = (model(), length, 1usize..=65_536, option::of(optimizer()));
@@ -231,6 +253,11 @@ fn train() -> impl Strategy<Value = Train> {
             let (model, length, batch, optimizer) = first;
             let (loss, schedule, clip, early_stop) = second;
             let (model, length) = possible(model, length, &strategy, &schedule);
+            let triplet = |loss: &Loss| loss.name == LossName::Triplet;
+            let loss = loss.filter(|loss| match triplet(loss) {
+                true => !votes(&strategy),
+                false => !model.embeds(),
+            });
             Train {
                 workers,
                 strategy,
@@ -250,6 +277,10 @@ fn train() -> impl Strategy<Value = Train> {
     )
 }
 
+fn votes(strategy: &spec::Strategy) -> bool {
+    matches!(strategy, spec::Strategy::Average(average) if average.combine == Combine::Vote)
+}
+
 /// Another model and length where those do not go with the rest.
 fn possible(
     model: Model,
@@ -263,7 +294,12 @@ fn possible(
         has_end |= matches!(average.sync, Sync::Rounds(_)) && average.combine == Combine::Mean;
     }
     let model = match model {
-        Model::File(_) if own_weights => Model::Builtin(Builtin::MnistMlp { hidden_units: 3 }),
+        model
+            if (own_weights && matches!(model.thawed(), Model::File(_)))
+                || (votes(strategy) && model.embeds()) =>
+        {
+            Model::Builtin(Builtin::MnistMlp { hidden_units: 3 })
+        }
         model => model,
     };
     let length = match length {
@@ -279,8 +315,9 @@ fn action() -> impl Strategy<Value = Action> {
         (data(), 1usize..=65_536)
             .prop_map(|(data, shards)| Action::Prepare(Prepare { data, shards })),
         train().prop_map(Action::Train),
-        (split, 1usize..=65_536)
-            .prop_map(|(split, batch)| Action::Evaluate(Evaluate { split, batch })),
+        (split, 1usize..=65_536, 0.001f32..2.0).prop_map(|(split, batch, threshold)| {
+            Action::Evaluate(Evaluate { split, batch, threshold })
+        }),
     ]
 }
 

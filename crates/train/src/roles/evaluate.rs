@@ -7,7 +7,7 @@ use spec::Evaluate;
 use crate::context::Context;
 use crate::event::Kind;
 use crate::orders::{Orders, Performed};
-use crate::{Error, measure};
+use crate::{Error, measure, recognize};
 
 /// `trained_by` and `data` are the tasks that made the model and the data.
 pub(crate) fn evaluate(
@@ -20,11 +20,13 @@ pub(crate) fn evaluate(
     let published = Published::open(&run.model(trained_by))?;
     let samples = Manifest::open(&run.data(data))?.split(how.split)?;
     let metrics = measure(&published, &samples, how.batch, orders.cpu())?;
+    let faces = recognize(&published, &samples, (how.batch, how.threshold), orders.cpu())?;
     context.emit(Kind::Evaluated {
         model: trained_by.to_owned(),
         split: how.split.as_str().to_owned(),
         metrics,
         samples: samples.len() as u64,
+        faces,
     });
     Ok(Performed::Done)
 }

@@ -18,6 +18,7 @@ use crate::orders::Orders;
 use crate::schedule::rate;
 use crate::servers::{self, Rules};
 use crate::settings::turns;
+use crate::triplets;
 use crate::{
     Checkpoints, Error, Material, Origin, Saver, Settings, Shares, Station, Trainer, check_ids,
 };
@@ -45,7 +46,7 @@ impl Worker {
         let run = &files.run;
         let manifest = open_data(files, data)?;
         let (shape, classes) = (manifest.shape.clone(), manifest.classes);
-        let (network, weights) = network(orders, files, &train.model, &manifest)?;
+        let (network, weights) = network(orders, files, train, &manifest)?;
         let settings = Settings::of(train, &network, orders.task.seed);
         let [validation_file, test_file] = manifest.held_out_files();
         let validation = match validation_file {
@@ -55,7 +56,7 @@ impl Worker {
             }
             None => None,
         };
-        let shards = (0..train.workers).map(|rank| manifest.shard_samples(rank)).collect();
+        let shards = triplets::shards(&manifest, train.workers, &settings.loss)?;
         let facts = DataFacts {
             name: manifest.origin.name.clone(),
             sha256: manifest.origin.train_sha256.clone(),
@@ -73,6 +74,8 @@ impl Worker {
                 files.bring(&file)?;
                 let test = manifest.split(Split::Test)?;
                 check_ids(&trainer.graph, test.x.view())?;
+                let loss = &trainer.settings.loss;
+                let test = triplets::measured_on(&test, loss).unwrap_or(test);
                 trainer.test = Some(Arc::new(test));
             }
         }
@@ -241,10 +244,10 @@ pub(crate) fn server_rules(
     how: &ParameterServer,
 ) -> Result<Rules, Error> {
     let manifest = open_data(files, data)?;
-    let (network, _) = network(orders, files, &train.model, &manifest)?;
+    let (network, _) = network(orders, files, train, &manifest)?;
     servers::check(network.graph.parameter_count(), how.servers)?;
     let settings = Settings::of(train, &network, orders.task.seed);
-    let shards = (0..train.workers).map(|rank| manifest.shard_samples(rank)).collect();
+    let shards = triplets::shards(&manifest, train.workers, &settings.loss)?;
     let steps = settings.steps(&Shares::new(shards, settings.batch));
     let Settings { optimizer, schedule, rate: base, clip, .. } = settings;
     Ok(Rules {
@@ -268,11 +271,11 @@ fn open_data(files: &Files, data: &str) -> Result<Manifest, Error> {
 fn network(
     orders: &Orders,
     files: &Files,
-    model: &spec::Model,
+    train: &Train,
     data: &Manifest,
 ) -> Result<(Network, Option<Vec<f32>>), Error> {
-    let mut here = model.clone();
-    if let Some(path) = here.file_mut() {
+    let mut here = train.clone();
+    if let Some(path) = here.model.file_mut() {
         *path = files.input(&orders.task.id, path)?.to_string_lossy().into_owned();
     }
     starting_point(&here, &data.shape, data.classes)
@@ -281,22 +284,27 @@ fn network(
 /// The network to train on samples of a shape and so many classes, and the weights to begin from
 /// where a file brings them.
 pub fn starting_point(
-    model: &spec::Model,
+    train: &Train,
     shape: &[usize],
     classes: usize,
 ) -> Result<(Network, Option<Vec<f32>>), Error> {
-    match model {
+    let shape = if train.embeds() { data::picture_shape(shape) } else { shape };
+    let (network, weights) = match train.model.thawed() {
         spec::Model::File(path) => {
-            let Model { graph, weights, .. } = Model::load(path.as_ref())?;
-            model::check_probabilities(&graph)?;
-            Ok((Network::around(graph), Some(weights)))
+            let Model { graph, weights, card } = Model::load(path.as_ref())?;
+            // An embedding is trained on as one.
+            let own = card.trained.filter(|_| card.embedding).map(|trained| trained.loss);
+            (Network::around(graph).by(train.loss.or(own))?, Some(weights))
         }
         spec::Model::Fresh(path) => {
             let model = Model::load(path.as_ref())?;
             model.check_fresh()?;
-            model::check_probabilities(&model.graph)?;
-            Ok((Network::around(model.graph), None))
+            (Network::around(model.graph).by(train.loss)?, None)
         }
-        model => Ok((model::network(model, shape, classes)?, None)),
+        model => (model::network_by(model, shape, classes, train.loss)?, None),
+    };
+    match &train.model {
+        spec::Model::Frozen(_, freeze) => Ok((network.frozen(freeze)?, weights)),
+        _ => Ok((network, weights)),
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn measure(subject: &Subject, env: &Env) -> Result<Speed, Failure> {
     let Subject { warm_up, steps, threads, .. } = *subject;
     let train = Train { length: Length::Endless, ..subject.train.clone() };
     let samples = fed::samples(&train);
-    let (network, weights) = train::starting_point(&train.model, &samples.shape, samples.classes)?;
+    let (network, weights) = train::starting_point(&train, &samples.shape, samples.classes)?;
     let settings = Settings::of(&train, &network, 0);
     let origin = Origin::default();
     let material = Material { weights, ..Material::of_one(network, &samples, origin) };

@@ -31,7 +31,7 @@ pub(super) fn measure(subject: &Subject, env: &Env) -> Result<Answers, Failure> 
     let Subject { network, train, .. } = subject;
     let Subject { threads, warm_up, steps, .. } = *subject;
     let samples = fed::samples(train);
-    let (made, weights) = train::starting_point(&train.model, &samples.shape, samples.classes)?;
+    let (made, weights) = train::starting_point(train, &samples.shape, samples.classes)?;
     let weights = weights.unwrap_or_else(|| made.graph.initialize(0));
     let model = Model { graph: made.graph, weights, card: Card::default() };
     let model = model.folded();

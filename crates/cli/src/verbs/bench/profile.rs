@@ -38,7 +38,7 @@ struct Row {
 pub(super) fn measure(subject: &Subject, env: &Env) -> Result<Profile, Failure> {
     let (train, cpu) = (&subject.train, Cpu::new(subject.threads, env.isa()));
     let samples = fed::samples(train);
-    let (network, weights) = train::starting_point(&train.model, &samples.shape, samples.classes)?;
+    let (network, weights) = train::starting_point(train, &samples.shape, samples.classes)?;
     let batch = train.batch.min(samples.len());
     let mut session = Session::new(Program::training(&network.graph, network.loss, batch)?, cpu);
     let weights = weights.unwrap_or_else(|| network.graph.initialize(0));

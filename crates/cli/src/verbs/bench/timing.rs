@@ -76,7 +76,7 @@ mod tests {
         let model = spec::Model::parse("mnist-mlp").expect("it is built in");
         let strategy = spec::Strategy::parse(strategy, 2).expect("it is right");
         let train = spec::Train { workers: 2, strategy, batch: 10, ..spec::Train::new(model) };
-        let network = train::starting_point(&train.model, &[28, 28, 1], 10).expect("it fits").0;
+        let network = train::starting_point(&train, &[28, 28, 1], 10).expect("it fits").0;
         Timing::new(Settings::of(&train, &network, 0), Shares::new(vec![100; 2], 10), warm_up)
     }
 

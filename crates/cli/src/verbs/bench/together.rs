@@ -73,8 +73,7 @@ impl Followed {
     fn new(subject: &Subject) -> Result<Self, Failure> {
         let train = &subject.train;
         let samples = samples(train);
-        let network =
-            train::starting_point(&train.model, &samples.shape, samples.classes).or_usage()?.0;
+        let network = train::starting_point(train, &samples.shape, samples.classes).or_usage()?.0;
         // Shards differ by one sample at most, and only what all have together matters here.
         let sizes = (0..train.workers).map(|rank| (samples.len() + rank) / train.workers);
         let shares = Shares::new(sizes.collect(), train.batch);

@@ -1,8 +1,9 @@
 //! The end of the network: answers, the loss, and where the gradient begins.
 
 mod losses;
+mod triplet;
 
-use spec::Reduction;
+use spec::{LossName, Reduction};
 
 use super::{Run, disjoint};
 use crate::Outcome;
@@ -45,9 +46,12 @@ impl Head {
     pub(crate) fn judge(&self, run: &mut Run<'_>, right: &Labels<'_>) -> Outcome {
         let share = right.gradient.unwrap_or(1.0);
         let scale = match self.reduction {
-            Reduction::Mean => share / run.n as f32,
+            Reduction::Mean => share / right.labels.len() as f32,
             Reduction::Sum => share,
         };
+        if self.loss == LossName::Triplet {
+            return self.judge_triplets(run, right.gradient.map(|_| scale));
+        }
         let classes = self.loss.classes(self.y.len);
         let mut outcome = Outcome::default();
         for (sample, &label) in right.labels.iter().enumerate() {

@@ -1,0 +1,104 @@
+//! A network for faces on small machines: a picture of any size becomes an embedding.
+//!
+//! Convolutions halve the picture until it has eight rows and columns at most; where a face has its eyes
+//! and mouth matters, so what is left is not averaged over places but taken as it is, with fewer channels. So
+//! pictures of any size take about as many weights. The embedding is brought to
+//! mean 0 and a length of about 1, so that triplets cannot be told apart by making it longer, and what is
+//! near in training is near when it is used. Moving means follow fast, because a laptop takes few steps.
+
+use spec::{
+    Activation, ActivationLayer, BatchNormalization, Conv2D, Dense, Dropout, Fill, Flatten, Flip,
+    Initializer, Layer, Padding, Pair, RandomFlip, RandomRotation, Rescaling,
+};
+
+use crate::network::dense;
+use crate::{Graph, GraphError};
+
+/// How large what is left of a picture may be.
+const LEFT: usize = 8;
+
+/// Channels while the picture is halved, and those of all that follow.
+const FIRST: [usize; 2] = [32, 64];
+const LATER: usize = 96;
+
+/// Channels of what the embedding is made of.
+const LAST: usize = 32;
+
+/// How slowly moving means follow.
+const MOMENTUM: f32 = 0.9;
+
+pub(crate) fn facenet_small(
+    input: &[usize],
+    dropout: f32,
+    embedding: usize,
+) -> Result<Graph, GraphError> {
+    let mut layers = vec![
+        Layer::RandomFlip(RandomFlip { mode: Flip::Horizontal }),
+        Layer::RandomRotation(RandomRotation { factor: 0.05, fill_mode: Fill::Nearest }),
+        Layer::Rescaling(Rescaling { scale: 2.0 / 255.0, offset: -1.0 }),
+    ];
+    let side = input.iter().take(2).copied().max().unwrap_or(1);
+    let halvings = std::iter::successors(Some(side), |side| Some(side.div_ceil(2)));
+    let halvings = halvings.take_while(|&side| side > LEFT).count();
+    let halving = (0..halvings).map(|i| (FIRST.get(i).copied().unwrap_or(LATER), 3, 2));
+    for convolution in halving.chain([(LATER, 3, 1), (LAST, 1, 1)]) {
+        layers.push(conv(convolution));
+        layers.push(normalize(true));
+        layers.push(Layer::Activation(ActivationLayer { activation: Activation::Relu }));
+    }
+    layers.push(Layer::Flatten(Flatten {}));
+    layers.push(Layer::Dropout(Dropout { rate: dropout }));
+    let last = Dense { use_bias: false, ..dense(embedding, Activation::Linear) };
+    layers.push(Layer::Dense(last));
+    layers.push(normalize(false));
+    let scale = (1.0 / (embedding as f64).sqrt()) as f32;
+    layers.push(Layer::Rescaling(Rescaling { scale, offset: 0.0 }));
+    Graph::sequential(input, layers)
+}
+
+/// Brings channels to mean 0 and variance 1, or to what is learned instead.
+fn normalize(learned: bool) -> Layer {
+    Layer::BatchNormalization(BatchNormalization {
+        momentum: MOMENTUM,
+        center: learned,
+        scale: learned,
+        ..BatchNormalization::default()
+    })
+}
+
+fn conv((filters, window, stride): (usize, usize, usize)) -> Layer {
+    Layer::Conv2D(Conv2D {
+        filters,
+        kernel_size: Pair::square(window),
+        strides: Pair::square(stride),
+        padding: Padding::Same,
+        activation: Activation::Linear,
+        use_bias: false,
+        kernel_initializer: Initializer::GlorotUniform,
+        bias_initializer: Initializer::Zeros,
+        trainable: true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_of_any_size_become_embeddings() {
+        for (input, parameters) in [
+            ([112, 92, 1], 417_152),
+            ([56, 46, 1], 333_952),
+            ([160, 160, 3], 363_104),
+            ([28, 28, 1], 0),
+            ([1, 1, 1], 0),
+        ] {
+            let graph = facenet_small(&input, 0.0, 128).unwrap();
+            assert_eq!(graph.output_shape(), [128]);
+            assert!(graph.takes_bytes());
+            if parameters > 0 {
+                assert_eq!(graph.parameter_count(), parameters);
+            }
+        }
+    }
+}
