@@ -231,6 +231,8 @@ def optimizers() -> list[dict]:
         "sgd-nesterov": {"sgd": {"learning_rate": 0.02, "momentum": 0.8, "nesterov": True}},
         "adam": {"adam": {}},
         "adam-other": {"adam": {"learning_rate": 0.03, "beta_1": 0.7, "beta_2": 0.95, "epsilon": 1e-3}},
+        "adamw": {"adamw": {}},
+        "adamw-other": {"adamw": {"learning_rate": 0.03, "weight_decay": 0.7, "beta_1": 0.7, "epsilon": 1e-3}},
         "rmsprop": {"rmsprop": {}},
         "rmsprop-other": {"rmsprop": {"learning_rate": 0.02, "rho": 0.7, "epsilon": 1e-2}},
         "rmsprop-momentum": {"rmsprop": {"learning_rate": 0.005, "momentum": 0.6}},

@@ -51,7 +51,7 @@ pub use layer::{
 };
 pub use nearest::nearest;
 pub use network::{Builtin, Model};
-pub use objective::{Adam, Loss, LossName, Optimizer, Reduction, Rmsprop, Sgd};
+pub use objective::{Adam, Adamw, Loss, LossName, Optimizer, Reduction, Rmsprop, Sgd};
 pub use on::{Amounts, Kubernetes, Labels, NewClaim, NodeSelector, On, Pod, Pods, Storage};
 pub use parse::parse;
 pub use picture::{Fill, Flip, RandomFlip, RandomRotation, Rescaling, Sides, ZeroPadding2D};
