@@ -16,6 +16,7 @@ mod file;
 mod layer;
 mod nearest;
 mod network;
+mod normalization;
 mod objective;
 mod on;
 mod parse;
@@ -46,11 +47,12 @@ pub use data::{Assign, BUILTIN_DATA, Color, Data, Holdout, Prepare};
 pub use error::{Problem, SpecError};
 pub use evaluate::{Evaluate, Split};
 pub use layer::{
-    Activation, ActivationLayer, Add, BatchNormalization, Concatenate, Dense, Dropout, Flatten,
-    Initializer, Input, Layer, Reshape,
+    Activation, ActivationLayer, Add, Concatenate, Dense, Dropout, Flatten, Initializer, Input,
+    Layer, Reshape,
 };
 pub use nearest::nearest;
 pub use network::{Builtin, Model};
+pub use normalization::{BatchNormalization, LayerNormalization, UnitNormalization};
 pub use objective::{Adam, Adamw, Loss, LossName, Optimizer, Reduction, Rmsprop, Sgd};
 pub use on::{Amounts, Kubernetes, Labels, NewClaim, NodeSelector, On, Pod, Pods, Storage};
 pub use parse::parse;
