@@ -94,7 +94,8 @@ def chosen() -> list[dict]:
     dense_cases = [
         case(f"dense-{activation}", [19], [dense(23, activation), dense(7, activation), dense(6, "softmax")])
         for activation in ["linear", "relu", "sigmoid", "tanh", "softmax", "elu", "exponential", "hard_sigmoid",
-                           "leaky_relu", "relu6", "selu", "softplus", "softsign"]
+                           "leaky_relu", "relu6", "selu", "softplus", "softsign", "gelu", "silu", "mish", "hard_silu",
+                           "hard_tanh"]
     ]
     return dense_cases + [
         case("dense-no-bias", [9], [dense(33, "tanh", use_bias=False), dense(3, "softmax", use_bias=False)]),
@@ -145,6 +146,14 @@ def chosen() -> list[dict]:
         case("frozen", [6, 5, 3], [conv(5, [3, 3], "tanh", trainable=False), conv(4, [2, 2], "relu"),
                                    conv(4, [2, 2], "tanh", trainable=False), *out]),
         case("batch-norm-dense", [12], [dense(9, use_bias=False), {"BatchNormalization": {}}, dense(4, "softmax")], batch=32),
+        case("layer-norm", [7, 6, 3], [conv(5, [3, 3]), {"LayerNormalization": {}},
+                                       {"Activation": {"activation": "relu"}}, *out], salt=2),
+        case("layer-norm-options", [6, 35], [{"LayerNormalization": {"epsilon": 0.01, "scale": False}}, dense(40, "gelu"),
+                                             {"LayerNormalization": {"center": False}}, dense(3),
+                                             {"LayerNormalization": {"center": False, "scale": False}}, *out]),
+        case("layer-norm-frozen", [12], [dense(9), {"LayerNormalization": {"trainable": False}}, dense(4, "softmax")]),
+        case("unit-norm", [4, 3, 7], [conv(19, [1, 1], "tanh"), {"UnitNormalization": {}}, flatten(), dense(6, "silu"),
+                                      {"UnitNormalization": {}}, dense(5, "softmax")]),
         case("dense-last-axis", [4, 3, 7], [dense(9, "relu"), dense(5, "tanh"), *out]),
         case("rescaling", [5, 4, 3], [{"Rescaling": {"scale": 0.25, "offset": -0.5}}, conv(4, [3, 3], "tanh"),
                                       {"Rescaling": {"scale": 3.0}}, *out]),
@@ -231,6 +240,8 @@ def optimizers() -> list[dict]:
         "sgd-nesterov": {"sgd": {"learning_rate": 0.02, "momentum": 0.8, "nesterov": True}},
         "adam": {"adam": {}},
         "adam-other": {"adam": {"learning_rate": 0.03, "beta_1": 0.7, "beta_2": 0.95, "epsilon": 1e-3}},
+        "adamw": {"adamw": {}},
+        "adamw-other": {"adamw": {"learning_rate": 0.03, "weight_decay": 0.7, "beta_1": 0.7, "epsilon": 1e-3}},
         "rmsprop": {"rmsprop": {}},
         "rmsprop-other": {"rmsprop": {"learning_rate": 0.02, "rho": 0.7, "epsilon": 1e-2}},
         "rmsprop-momentum": {"rmsprop": {"learning_rate": 0.005, "momentum": 0.6}},

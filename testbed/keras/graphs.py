@@ -4,7 +4,7 @@ import random
 
 import cases
 
-ACTIVATIONS = ["linear", "relu", "sigmoid", "tanh", "elu", "selu", "softplus", "softsign"]
+ACTIVATIONS = ["linear", "relu", "sigmoid", "tanh", "elu", "selu", "softplus", "softsign", "gelu", "silu", "mish"]
 
 
 def drawn(seed: int) -> dict:
@@ -39,7 +39,7 @@ def kept(draw: random.Random, read: int, channels: list[int]) -> tuple[dict, lis
     size = [draw.randint(1, 4), draw.randint(1, 4)]
     how = {"padding": "same", "activation": draw.choice(ACTIVATIONS), "use_bias": draw.random() < 0.8}
     alike = [one for one in range(len(channels)) if channels[one] == channels[read] and one != read]
-    kind = draw.choice(["conv", "separable", "depthwise", "pool", "average", "activation", "join"])
+    kind = draw.choice(["conv", "separable", "depthwise", "pool", "average", "activation", "join", "norm"])
     if kind == "conv":
         return {"Conv2D": {"filters": wide, "kernel_size": size, **how}}, [read], wide
     if kind == "separable":
@@ -51,4 +51,6 @@ def kept(draw: random.Random, read: int, channels: list[int]) -> tuple[dict, lis
         return {pool: {"pool_size": size, "strides": [1, 1], "padding": "same"}}, [read], channels[read]
     if kind == "join" and alike:
         return {"Add": {}}, [read, draw.choice(alike)], channels[read]
+    if kind == "norm":
+        return {draw.choice(["LayerNormalization", "UnitNormalization"]): {}}, [read], channels[read]
     return {"Activation": {"activation": draw.choice(ACTIVATIONS)}}, [read], channels[read]

@@ -14,7 +14,7 @@ from check import Check, Skip, near
 from files import Binary
 
 # What tf-keras has no name for, or another function by this name.
-NOT_IN_KERAS_2 = ("relu6", "leaky_relu", "hard_sigmoid")
+NOT_IN_KERAS_2 = ("relu6", "leaky_relu", "hard_sigmoid", "hard_silu", "hard_tanh")
 
 
 def checks(real: SimpleNamespace, binary: Binary) -> Iterator[Check]:
@@ -114,7 +114,7 @@ def refused(real: SimpleNamespace, binary: Binary) -> None:
     for odd, words in [
         (layers.Lambda(lambda x: x, name="odd"), ("Lambda", "Dense")),
         (layers.PReLU(name="odd"), ("PReLU", "Dense")),
-        (layers.Dense(3, activation="gelu", name="odd"), ("gelu", "sigmoid")),
+        (layers.Dense(3, activation="glu", name="odd"), ("glu", "sigmoid")),
         (layers.Dense(3, kernel_regularizer="l2", name="odd"), ("kernel_regularizer", "units")),
         (layers.LeakyReLU(negative_slope=0.5, name="odd"), ("negative_slope", "0.5", "0.2")),
         (layers.Dense(3, dtype="mixed_float16", name="odd"), ("mixed_float16", "float32")),

@@ -92,8 +92,9 @@ def optimizer(backend: SimpleNamespace, case: dict) -> dict[str, np.ndarray]:
     keras = backend.keras
     (name, arguments), = case["optimizer"].items()
     clip = {{"norm": "global_clipnorm", "value": "clipvalue"}[k]: v for k, v in (case["clip"] or {}).items()}
-    rule = {"sgd": keras.optimizers.SGD, "adam": keras.optimizers.Adam, "rmsprop": keras.optimizers.RMSprop}[name]
-    rule = rule(**arguments, **clip)
+    rules = {"sgd": keras.optimizers.SGD, "adam": keras.optimizers.Adam, "adamw": keras.optimizers.AdamW,
+             "rmsprop": keras.optimizers.RMSprop}
+    rule = rules[name](**arguments, **clip)
     cut = LENGTHS[0]
     start = formula.start(sum(LENGTHS))
     variables = [keras.Variable(part) for part in np.split(start, [cut])]

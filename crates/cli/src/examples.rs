@@ -50,5 +50,9 @@ examples! {
     "mnist-servers": "09-mnist-servers.yaml",
     "mnist-average-tuned": "10-mnist-average-tuned.yaml",
     "mnist-pinned": "11-mnist-pinned.yaml",
+    "imdb": "12-imdb.yaml",
+    "imdb-vote": "13-imdb-vote.yaml",
+    "imdb-average": "14-imdb-average.yaml",
+    "cats-and-dogs": "15-cats-and-dogs.yaml",
     "faces": "16-faces.yaml",
 }

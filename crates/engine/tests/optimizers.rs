@@ -4,7 +4,7 @@ mod support;
 
 use engine::{Clip, Cpu, Isa, Optimizer, Trained};
 use model::Graph;
-use spec::{Adam, Rmsprop, Sgd};
+use spec::{Adam, Adamw, Rmsprop, Sgd};
 use support::{bits, every_cpu, uniform};
 
 const LEN: usize = 20_011;
@@ -35,6 +35,13 @@ fn adam(rule: Adam, e: &mut Element, (g, rate, step): (f64, f64, i32)) {
     e.w -= e.first * alpha / (e.second.sqrt() + f64::from(rule.epsilon));
 }
 
+/// Weights decay by the rate that is not corrected, and before they move.
+fn adamw(rule: Adamw, e: &mut Element, (g, rate, step): (f64, f64, i32)) {
+    let Adamw { learning_rate, beta_1, beta_2, epsilon, weight_decay } = rule;
+    e.w -= e.w * f64::from(weight_decay) * rate;
+    adam(Adam { learning_rate, beta_1, beta_2, epsilon }, e, (g, rate, step));
+}
+
 fn rmsprop(rule: Rmsprop, e: &mut Element, g: f64, rate: f64) {
     let rho = rule.rho;
     e.first = rho * e.first + (1.0 - rho) * g * g;
@@ -56,6 +63,12 @@ fn rules() -> Vec<spec::Optimizer> {
         sgd(0.9, false),
         sgd(0.9, true),
         spec::Optimizer::Adam(Adam::default()),
+        spec::Optimizer::Adamw(Adamw::default()),
+        spec::Optimizer::Adamw(Adamw {
+            weight_decay: 0.5,
+            learning_rate: 0.01,
+            ..Adamw::default()
+        }),
         rmsprop(0.0),
         rmsprop(0.8),
     ]
@@ -83,6 +96,9 @@ fn ten_steps_agree_with_the_formulas_in_f64() {
                 match rule {
                     spec::Optimizer::Sgd(rule) => sgd(rule, element, g, rate),
                     spec::Optimizer::Adam(rule) => adam(rule, element, (g, rate, step as i32 + 1)),
+                    spec::Optimizer::Adamw(rule) => {
+                        adamw(rule, element, (g, rate, step as i32 + 1));
+                    }
                     spec::Optimizer::Rmsprop(rule) => rmsprop(rule, element, g, rate),
                 }
             }

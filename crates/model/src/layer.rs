@@ -21,6 +21,8 @@ pub(crate) fn class_and_stem(layer: &Layer) -> (&'static str, &'static str) {
         Layer::GlobalMaxPooling2D(_) => ("GlobalMaxPooling2D", "global_max_pooling2d"),
         Layer::GlobalAveragePooling2D(_) => ("GlobalAveragePooling2D", "global_average_pooling2d"),
         Layer::BatchNormalization(_) => ("BatchNormalization", "batch_normalization"),
+        Layer::LayerNormalization(_) => ("LayerNormalization", "layer_normalization"),
+        Layer::UnitNormalization(_) => ("UnitNormalization", "unit_normalization"),
         Layer::Rescaling(_) => ("Rescaling", "rescaling"),
         Layer::RandomFlip(_) => ("RandomFlip", "random_flip"),
         Layer::RandomRotation(_) => ("RandomRotation", "random_rotation"),
@@ -101,6 +103,8 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
         Layer::Dropout(_)
         | Layer::Activation(_)
         | Layer::BatchNormalization(_)
+        | Layer::LayerNormalization(_)
+        | Layer::UnitNormalization(_)
         | Layer::Rescaling(_) => Ok(input.to_vec()),
         Layer::Flatten(_) => Ok(vec![input.iter().product()]),
         Layer::Embedding(_) | Layer::Gru(_) | Layer::Lstm(_) | Layer::Bidirectional(_) => {
@@ -119,6 +123,9 @@ fn check_arguments(layer: &Layer) -> Result<(), String> {
             if !((0.0..=1.0).contains(&layer.momentum) && layer.epsilon > 0.0) =>
         {
             "its momentum is from 0 to 1, and its epsilon above 0".into()
+        }
+        Layer::LayerNormalization(layer) if layer.epsilon.is_nan() || layer.epsilon <= 0.0 => {
+            format!("an epsilon of {} is not above 0", layer.epsilon)
         }
         Layer::Rescaling(layer) if !(layer.scale.is_finite() && layer.offset.is_finite()) => {
             "its scale and offset must be finite numbers".into()
@@ -219,6 +226,12 @@ pub(crate) fn weights_of(
                 ("moving_variance", channels(), norm.moving_variance_initializer),
             ];
             gamma.into_iter().chain(beta).chain(moving).collect()
+        }
+        Layer::LayerNormalization(norm) => {
+            let channels = || vec![inputs[0][inputs[0].len() - 1]];
+            let gamma = norm.scale.then(|| ("gamma", channels(), norm.gamma_initializer));
+            let beta = norm.center.then(|| ("beta", channels(), norm.beta_initializer));
+            gamma.into_iter().chain(beta).collect()
         }
         Layer::Embedding(_) | Layer::Gru(_) | Layer::Lstm(_) | Layer::Bidirectional(_) => {
             sequence::weights(layer, inputs[0])

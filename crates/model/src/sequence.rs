@@ -134,6 +134,7 @@ impl Graph {
             let passes = match &found.layer {
                 Layer::Embedding(embedding) => return embedding.mask_zero,
                 Layer::Dropout(_) | Layer::Activation(_) | Layer::Dense(_) => true,
+                Layer::LayerNormalization(_) | Layer::UnitNormalization(_) => true,
                 layer => recurrent(layer).is_some_and(|(layer, _)| layer.return_sequences()),
             };
             match found.inputs.first() {

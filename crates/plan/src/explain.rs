@@ -152,6 +152,7 @@ fn training(train: &Train, weights: Option<u64>, steps: Option<u64>) -> String {
         None => "the network's own optimizer",
         Some(Optimizer::Sgd(_)) => "sgd",
         Some(Optimizer::Adam(_)) => "adam",
+        Some(Optimizer::Adamw(_)) => "adamw",
         Some(Optimizer::Rmsprop(_)) => "rmsprop",
     };
     let rate = train.learning_rate.map(|rate| rate.of(train.workers));

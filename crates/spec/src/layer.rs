@@ -4,14 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Bidirectional, Conv2D, DepthwiseConv2D, Embedding, GlobalPooling2D, Gru, Lstm, Pooling2D,
-    RandomFlip, RandomRotation, RandomTranslation, Rescaling, SeparableConv2D, ZeroPadding2D,
+    BatchNormalization, Bidirectional, Conv2D, DepthwiseConv2D, Embedding, GlobalPooling2D, Gru,
+    LayerNormalization, Lstm, Pooling2D, RandomFlip, RandomRotation, RandomTranslation, Rescaling,
+    SeparableConv2D, UnitNormalization, ZeroPadding2D,
 };
 
 /// One layer of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-later" = [
-    "Conv1D", "MaxPooling1D", "LayerNormalization",
+    "Conv1D", "MaxPooling1D",
 ]))]
 pub enum Layer {
     /// Where samples enter. In a run file it may be left out: the data says the shape.
@@ -34,6 +35,10 @@ pub enum Layer {
     GlobalAveragePooling2D(GlobalPooling2D),
     /// Brings each channel to mean 0 and variance 1.
     BatchNormalization(BatchNormalization),
+    /// Brings the last axis of each sample to mean 0 and variance 1.
+    LayerNormalization(LayerNormalization),
+    /// Brings the last axis to length 1.
+    UnitNormalization(UnitNormalization),
     /// Drops random elements while training.
     Dropout(Dropout),
     /// Numbers times a constant, plus another.
@@ -78,6 +83,7 @@ impl Layer {
             Layer::DepthwiseConv2D(layer) => layer.trainable,
             Layer::SeparableConv2D(layer) => layer.trainable,
             Layer::BatchNormalization(layer) => layer.trainable,
+            Layer::LayerNormalization(layer) => layer.trainable,
             Layer::Embedding(layer) => layer.trainable,
             Layer::Gru(layer) => layer.trainable,
             Layer::Lstm(layer) => layer.trainable,
@@ -134,34 +140,6 @@ pub struct Dense {
     pub bias_initializer: Initializer,
     /// Whether training changes its weights.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
-    pub trainable: bool,
-}
-
-/// Brings each channel (each number of the last axis) to mean 0 and variance 1, then scales and shifts it.
-/// In training by what a worker's batch has, and otherwise by moving means of that.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct BatchNormalization {
-    /// How slowly the moving means follow.
-    #[schemars(extend("minimum" = 0, "maximum" = 1))]
-    pub momentum: f32,
-    /// Is added to the variance, which may be zero.
-    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
-    pub epsilon: f32,
-    /// Whether a trained number is added to each channel.
-    pub center: bool,
-    /// Whether each channel is multiplied by a trained number.
-    pub scale: bool,
-    /// How what is added starts.
-    pub beta_initializer: Initializer,
-    /// How what is multiplied starts.
-    pub gamma_initializer: Initializer,
-    /// How the moving means start.
-    pub moving_mean_initializer: Initializer,
-    /// How the moving variances start.
-    pub moving_variance_initializer: Initializer,
-    /// Whether training changes its weights. If not, it goes by the moving means even in training.
-    #[serde(skip_serializing_if = "is_yes")]
     pub trainable: bool,
 }
 
@@ -237,6 +215,16 @@ pub enum Activation {
     Softplus,
     /// x / (1 + |x|).
     Softsign,
+    /// x times the share of a normal distribution that lies below x: exact, and not by tanh.
+    Gelu,
+    /// x / (1 + e^-x); Keras knows it as `swish` too.
+    Silu,
+    /// x times tanh(ln(1 + e^x)).
+    Mish,
+    /// x times `hard_sigmoid`; Keras knows it as `hard_swish` too.
+    HardSilu,
+    /// x from -1 to 1.
+    HardTanh,
 }
 
 /// How weights start.
@@ -262,22 +250,6 @@ pub enum Initializer {
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1000))]
         stddev: f32,
     },
-}
-
-impl Default for BatchNormalization {
-    fn default() -> Self {
-        BatchNormalization {
-            momentum: 0.99,
-            epsilon: 0.001,
-            center: true,
-            scale: true,
-            beta_initializer: Initializer::Zeros,
-            gamma_initializer: Initializer::Ones,
-            moving_mean_initializer: Initializer::Zeros,
-            moving_variance_initializer: Initializer::Ones,
-            trainable: true,
-        }
-    }
 }
 
 pub(crate) fn yes() -> bool {

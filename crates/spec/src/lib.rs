@@ -17,6 +17,7 @@ mod freeze;
 mod layer;
 mod nearest;
 mod network;
+mod normalization;
 mod objective;
 mod on;
 mod parse;
@@ -48,12 +49,13 @@ pub use error::{Problem, SpecError};
 pub use evaluate::{Evaluate, Split};
 pub use freeze::Freeze;
 pub use layer::{
-    Activation, ActivationLayer, Add, BatchNormalization, Concatenate, Dense, Dropout, Flatten,
-    Initializer, Input, Layer, Reshape,
+    Activation, ActivationLayer, Add, Concatenate, Dense, Dropout, Flatten, Initializer, Input,
+    Layer, Reshape,
 };
 pub use nearest::nearest;
 pub use network::{Builtin, Model};
-pub use objective::{Adam, Loss, LossName, Optimizer, Reduction, Rmsprop, Sgd};
+pub use normalization::{BatchNormalization, LayerNormalization, UnitNormalization};
+pub use objective::{Adam, Adamw, Loss, LossName, Optimizer, Reduction, Rmsprop, Sgd};
 pub use on::{Amounts, Kubernetes, Labels, NewClaim, NodeSelector, On, Pod, Pods, Storage};
 pub use parse::parse;
 pub use picture::{

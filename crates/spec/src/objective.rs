@@ -97,12 +97,13 @@ pub enum Reduction {
 /// How gradients change weights. Formulas and defaults are Keras'.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(extend("x-later" = ["adamw"]))]
 pub enum Optimizer {
     /// Down the gradient, with momentum if wanted.
     Sgd(Sgd),
     /// Steps scaled by running means of the gradient and its square.
     Adam(Adam),
+    /// The same, while weights decay on their own.
+    Adamw(Adamw),
     /// Steps scaled by a running mean of the gradient's square.
     Rmsprop(Rmsprop),
 }
@@ -128,6 +129,27 @@ pub struct Adam {
     /// The size of a step.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
     pub learning_rate: f32,
+    /// How slowly the mean of the gradient forgets.
+    #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
+    pub beta_1: f64,
+    /// How slowly the mean of its square forgets.
+    #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
+    pub beta_2: f64,
+    /// Keeps the division sane.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+    pub epsilon: f32,
+}
+
+/// Steps scaled by running means of the gradient and its square, while weights decay on their own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Adamw {
+    /// The size of a step.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+    pub learning_rate: f32,
+    /// The share of every trained weight, biases too, that it loses in a step, times the learning rate.
+    #[schemars(extend("minimum" = 0, "maximum" = 1e6))]
+    pub weight_decay: f32,
     /// How slowly the mean of the gradient forgets.
     #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub beta_1: f64,
@@ -169,6 +191,13 @@ impl Default for Adam {
     }
 }
 
+impl Default for Adamw {
+    fn default() -> Self {
+        let Adam { learning_rate, beta_1, beta_2, epsilon } = Adam::default();
+        Adamw { learning_rate, weight_decay: 0.004, beta_1, beta_2, epsilon }
+    }
+}
+
 impl Default for Rmsprop {
     fn default() -> Self {
         Rmsprop { learning_rate: 0.001, rho: 0.9, momentum: 0.0, epsilon: 1e-7 }
@@ -181,6 +210,7 @@ impl Optimizer {
         match self {
             Optimizer::Sgd(sgd) => sgd.learning_rate,
             Optimizer::Adam(adam) => adam.learning_rate,
+            Optimizer::Adamw(adamw) => adamw.learning_rate,
             Optimizer::Rmsprop(rmsprop) => rmsprop.learning_rate,
         }
     }

@@ -5,7 +5,7 @@ use crate::math;
 use crate::simd::kernel;
 
 /// Makes two kernels: the function of each element, and the gradient `d` times the slope where the result
-/// is `y`.
+/// is `y`, or where the input is, for the curves of `humps`.
 macro_rules! curve {
     ($(#[$meta:meta])* $forward:ident, $backward:ident, |$x:ident| $value:expr, |$y:ident| $slope:expr) => {
         kernel! {
@@ -29,6 +29,7 @@ macro_rules! curve {
         }
     };
 }
+pub(super) use curve;
 
 curve!(
     /// 1 / (1 + e^-x).
@@ -55,6 +56,12 @@ curve!(
     hard_sigmoid, hard_sigmoid_backward,
     |x| clamp(x + 3.0, 6.0) / 6.0,
     |y| if y > 0.0 && y < 1.0 { 1.0 / 6.0 } else { 0.0 }
+);
+curve!(
+    /// x from -1 to 1.
+    hard_tanh, hard_tanh_backward,
+    |x| clamp(x + 1.0, 2.0) - 1.0,
+    |y| if y > -1.0 && y < 1.0 { 1.0 } else { 0.0 }
 );
 curve!(
     /// x, and e^x - 1 below zero.
@@ -90,7 +97,7 @@ const ALPHA: f32 = 1.673_263_2;
 
 /// From 0 to a bound; not-a-number stays.
 #[inline(always)]
-fn clamp(x: f32, most: f32) -> f32 {
+pub(super) fn clamp(x: f32, most: f32) -> f32 {
     let x = math::relu(x);
     if x > most { most } else { x }
 }

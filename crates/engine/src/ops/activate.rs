@@ -1,9 +1,10 @@
-//! An activation on its own. Every gradient is a function of the output.
+//! An activation on its own. Most gradients are functions of the output, and all is done in place; some
+//! need the input, which is then kept.
 
 use spec::Activation;
 
 use super::{Run, disjoint};
-use crate::kernels::{curves, plain, softmax};
+use crate::kernels::{curves, humps, plain, softmax};
 use crate::program::{Activate, Operation};
 use crate::share::{Cut, portion};
 
@@ -29,6 +30,11 @@ impl Activate {
             Activation::Softplus => curves::softplus(isa, y),
             Activation::Softsign => curves::softsign(isa, y),
             Activation::Tanh => curves::tanh(isa, y),
+            Activation::HardTanh => curves::hard_tanh(isa, y),
+            Activation::Gelu => humps::gelu(isa, y),
+            Activation::Silu => humps::silu(isa, y),
+            Activation::Mish => humps::mish(isa, y),
+            Activation::HardSilu => humps::hard_silu(isa, y),
             Activation::Softmax => y.chunks_exact_mut(self.row).for_each(|row| {
                 softmax::forward(isa, row);
             }),
@@ -44,7 +50,8 @@ impl Activate {
             let [dy, dx] = disjoint(run.values, [dy.range(n), dx.range(n)]);
             dx.copy_from_slice(dy);
         }
-        let [y, dx] = disjoint(run.values, [operation.y.range(n), dx.range(n)]);
+        let seen = if self.by_input() { operation.x } else { operation.y };
+        let [y, dx] = disjoint(run.values, [seen.range(n), dx.range(n)]);
         let (y, len) = (&*y, operation.y.len);
         let parts = run.cpu.parts(dx.len(), n);
         run.cpu.each(parts, Cut::new(dx, n, parts), |part, d| {
@@ -63,6 +70,11 @@ impl Activate {
                 Activation::Softplus => curves::softplus_backward(isa, y, d),
                 Activation::Softsign => curves::softsign_backward(isa, y, d),
                 Activation::Tanh => curves::tanh_backward(isa, y, d),
+                Activation::HardTanh => curves::hard_tanh_backward(isa, y, d),
+                Activation::Gelu => humps::gelu_backward(isa, y, d),
+                Activation::Silu => humps::silu_backward(isa, y, d),
+                Activation::Mish => humps::mish_backward(isa, y, d),
+                Activation::HardSilu => humps::hard_silu_backward(isa, y, d),
                 Activation::Softmax => {
                     let rows = d.chunks_exact_mut(self.row).zip(y.chunks_exact(self.row));
                     rows.for_each(|(d, y)| softmax::backward(isa, y, d));

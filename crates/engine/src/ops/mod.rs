@@ -10,10 +10,12 @@ mod drop;
 mod embed;
 mod head;
 mod join;
+mod layer_normalize;
 mod normalize;
 mod pool;
 mod recurrent;
 mod scale;
+mod unit;
 
 use crate::Noise;
 use crate::cpu::Cpu;
@@ -45,6 +47,7 @@ pub(crate) fn scratch(operation: &Operation, batch: usize) -> usize {
         Op::Dense(dense) => dense.scratch(batch, operation.dx.is_some()),
         Op::Conv(conv) => conv.scratch(batch, trains, operation.dx.is_some()),
         Op::Normalize(normalize) => normalize.scratch(batch),
+        Op::LayerNormalize(layer) => layer.scratch(batch),
         Op::Depthwise(depthwise) if trains => depthwise.scratch(batch),
         Op::Recurrent(recurrent) => recurrent.scratch(batch, trains, operation.dx.is_some()),
         _ => 0,
@@ -62,6 +65,8 @@ impl Operation {
             Op::Repeat(times) => join::repeat(*times, self, run),
             Op::Pool(pool) => pool.forward(self, run),
             Op::Normalize(normalize) => normalize.forward(self, run),
+            Op::LayerNormalize(layer) => layer.forward(self, run),
+            Op::Unit(row) => unit::forward(*row, self, run),
             Op::Embed(embed) => embed.forward(self, run),
             Op::Recurrent(recurrent) => recurrent.forward(self, run),
             Op::Drop(drop) => drop.forward(self, run),
@@ -86,6 +91,8 @@ impl Operation {
             Op::Repeat(times) => join::repeat_backward(*times, self, run),
             Op::Pool(pool) => pool.backward(self, run),
             Op::Normalize(normalize) => normalize.backward(self, run),
+            Op::LayerNormalize(layer) => layer.backward(self, run),
+            Op::Unit(row) => unit::backward(*row, self, run),
             Op::Embed(embed) => embed.backward(self, run),
             Op::Recurrent(recurrent) => recurrent.backward(self, run),
             Op::Drop(drop) => drop.backward(self, run),

@@ -37,7 +37,7 @@ impl Optimizer {
         let len = trained.len();
         let slots = match rule {
             spec::Optimizer::Sgd(sgd) => usize::from(sgd.momentum != 0.0),
-            spec::Optimizer::Adam(_) => 2,
+            spec::Optimizer::Adam(_) | spec::Optimizer::Adamw(_) => 2,
             spec::Optimizer::Rmsprop(rmsprop) => 1 + usize::from(rmsprop.momentum != 0.0),
         };
         Optimizer {
@@ -49,7 +49,7 @@ impl Optimizer {
         }
     }
 
-    /// Its memory, for a checkpoint: Adam's means of the gradient and its square; RMSprop's mean of
+    /// Its memory, for a checkpoint: Adam's and AdamW's means of the gradient and its square; RMSprop's mean of
     /// the square, then its momentum; SGD's momentum. As many as the rule uses.
     pub fn slots(&self) -> &[Arena] {
         &self.slots

@@ -6,11 +6,41 @@ use crate::simd::{Kernel, Simd};
 /// A rule with everything computed that is the same for all elements of a step.
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
-    Sgd { rate: f32 },
-    Momentum { rate: f32, momentum: f32, nesterov: bool },
-    Adam { rate: f32, new_1: f32, new_2: f32, epsilon: f32 },
-    Rmsprop { rate: f32, rho: f32, new: f32, epsilon: f32 },
-    RmspropMomentum { rate: f32, rho: f32, new: f32, epsilon: f32, momentum: f32 },
+    Sgd {
+        rate: f32,
+    },
+    Momentum {
+        rate: f32,
+        momentum: f32,
+        nesterov: bool,
+    },
+    Adam {
+        rate: f32,
+        new_1: f32,
+        new_2: f32,
+        epsilon: f32,
+    },
+    /// With what is left of a weight before the step.
+    Adamw {
+        left: f32,
+        rate: f32,
+        new_1: f32,
+        new_2: f32,
+        epsilon: f32,
+    },
+    Rmsprop {
+        rate: f32,
+        rho: f32,
+        new: f32,
+        epsilon: f32,
+    },
+    RmspropMomentum {
+        rate: f32,
+        rho: f32,
+        new: f32,
+        epsilon: f32,
+        momentum: f32,
+    },
 }
 
 impl Rule {
@@ -22,14 +52,13 @@ impl Rule {
                 Rule::Momentum { rate, momentum: sgd.momentum, nesterov: sgd.nesterov }
             }
             spec::Optimizer::Adam(adam) => {
-                let left = |beta: f64| 1.0 - power(beta, step);
-                let correction = left(adam.beta_2).sqrt() / left(adam.beta_1);
-                Rule::Adam {
-                    rate: (f64::from(rate) * correction) as f32,
-                    new_1: (1.0 - adam.beta_1) as f32,
-                    new_2: (1.0 - adam.beta_2) as f32,
-                    epsilon: adam.epsilon,
-                }
+                let (rate, [new_1, new_2]) = corrected(rate, step, [adam.beta_1, adam.beta_2]);
+                Rule::Adam { rate, new_1, new_2, epsilon: adam.epsilon }
+            }
+            spec::Optimizer::Adamw(adamw) => {
+                let left = (1.0 - f64::from(adamw.weight_decay) * f64::from(rate)) as f32;
+                let (rate, [new_1, new_2]) = corrected(rate, step, [adamw.beta_1, adamw.beta_2]);
+                Rule::Adamw { left, rate, new_1, new_2, epsilon: adamw.epsilon }
             }
             spec::Optimizer::Rmsprop(spec::Rmsprop { rho, epsilon, momentum, .. }) => {
                 let (rho, new) = (rho as f32, (1.0 - rho) as f32);
@@ -41,6 +70,13 @@ impl Rule {
             }
         }
     }
+}
+
+/// The learning rate that makes up for means which began at zero, and what is new in each of them.
+fn corrected(rate: f32, step: u64, betas: [f64; 2]) -> (f32, [f32; 2]) {
+    let [first, second] = betas.map(|beta| 1.0 - power(beta, step));
+    let correction = second.sqrt() / first;
+    ((f64::from(rate) * correction) as f32, betas.map(|beta| (1.0 - beta) as f32))
 }
 
 /// A power by squaring: the library's may differ between machines.
@@ -105,6 +141,14 @@ impl Kernel for Update<'_> {
                     *v = g.mul_add(g, -*v).mul_add(new_2, *v);
                     let root = *v * math::reciprocal_root(*v);
                     *w -= *m * rate / (root + epsilon);
+                }
+            }
+            Rule::Adamw { left, rate, new_1, new_2, epsilon } => {
+                for ((w, g), (m, v)) in weights.zip(first.iter_mut().zip(second)) {
+                    *m = (g - *m).mul_add(new_1, *m);
+                    *v = g.mul_add(g, -*v).mul_add(new_2, *v);
+                    let root = *v * math::reciprocal_root(*v);
+                    *w = *w * left - *m * rate / (root + epsilon);
                 }
             }
             Rule::Rmsprop { rate, rho, new, epsilon } => {

@@ -50,6 +50,8 @@ impl Op {
                 ("recurrent", recurrent.directions.len() * recurrent.steps * each)
             }
             Op::Normalize(_) => ("normalize", 0),
+            Op::LayerNormalize(_) => ("layer normalize", 0),
+            Op::Unit(_) => ("unit", 0),
             Op::Pool(_) => ("pool", 0),
             Op::Average(_) => ("average", 0),
             Op::Drop(_) => ("drop", 0),

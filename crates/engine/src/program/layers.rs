@@ -5,8 +5,8 @@ use spec::{Layer, Padding, Pair};
 
 use super::lower::Lowering;
 use super::{
-    Augment, Average, Conv, Dense, Depthwise, Drop, Embed, Normalize, Op, Picture, Place, Pool,
-    Recurrent, Scale, Turn, Window,
+    Augment, Average, Conv, Dense, Depthwise, Drop, Embed, LayerNormalize, Normalize, Op, Picture,
+    Place, Pool, Recurrent, Scale, Turn, Window,
 };
 
 /// A layer to be lowered.
@@ -141,6 +141,8 @@ impl Site<'_> {
             }
             Layer::GlobalAveragePooling2D(_) => Op::Average(Average { window: self.whole() }),
             Layer::BatchNormalization(layer) => self.normalize(layer),
+            Layer::LayerNormalization(layer) => self.layer_normalize(layer),
+            Layer::UnitNormalization(_) => Op::Unit(last(self.shape)),
             Layer::Rescaling(layer) => {
                 Op::Scale(Scale { scale: layer.scale, offset: layer.offset })
             }
@@ -211,6 +213,18 @@ impl Site<'_> {
             frozen: !layer.trainable,
             relu: false,
             seen: Place { offset: 0, len: 2 * channels },
+        })
+    }
+
+    fn layer_normalize(&self, layer: &spec::LayerNormalization) -> Op {
+        let mut weights = self.weights.iter().map(|weight| weight.range.clone());
+        let mut next = |is_there: bool| if is_there { weights.next() } else { None };
+        let (gamma, beta) = (next(layer.scale), next(layer.center));
+        Op::LayerNormalize(LayerNormalize {
+            row: last(self.shape),
+            gamma,
+            beta,
+            epsilon: layer.epsilon,
         })
     }
 

@@ -2,7 +2,7 @@
 //!
 //! - `Input` and `Flatten` compute nothing: samples are flat rows in memory all the time.
 //! - ReLU is part of the product or the normalization before it. Other activations follow it as operations of their own,
-//!   in place; a softmax or sigmoid at the very end becomes part of the loss.
+//!   in place unless backward they need what they read; a softmax or sigmoid at the very end becomes part of the loss.
 //! - A 2×2 max pooling with stride 2 is part of the convolution before it, whose own output is then
 //!   never stored.
 //! - All this holds only where nothing else reads the value in between. A value that several operations

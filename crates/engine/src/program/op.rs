@@ -34,6 +34,9 @@ pub(crate) enum Op {
     Depthwise(Depthwise),
     Pool(Pool),
     Normalize(Normalize),
+    LayerNormalize(LayerNormalize),
+    /// Rows of so many numbers, each brought to length 1.
+    Unit(usize),
     Average(Average),
     Drop(Drop),
     Augment(Augment),
@@ -108,6 +111,17 @@ pub(crate) struct Normalize {
     pub(crate) seen: Place,
 }
 
+/// Brings each row of a sample to mean 0 and variance 1, then scales and shifts its numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LayerNormalize {
+    /// Numbers of a row.
+    pub(crate) row: usize,
+    /// What is multiplied, and what is added; in the arena of weights.
+    pub(crate) gamma: Option<Range<usize>>,
+    pub(crate) beta: Option<Range<usize>>,
+    pub(crate) epsilon: f32,
+}
+
 /// The mean of each window.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Average {
@@ -161,7 +175,8 @@ pub(crate) struct Scale {
     pub(crate) offset: f32,
 }
 
-/// An activation on its own. Its gradient is a function of its output.
+/// An activation on its own. Its gradient is a function of its output, or of its input where the output
+/// does not tell the slope.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Activate {
     pub(crate) activation: Activation,
@@ -210,7 +225,11 @@ pub(crate) struct Head {
 impl Operation {
     /// Whether the backward pass reads `x`.
     pub(crate) fn needs_x(op: &Op) -> bool {
-        matches!(op, Op::Pool(_)) || Operation::has_weights(op)
+        match op {
+            Op::Activate(activate) => activate.by_input(),
+            Op::Pool(_) | Op::LayerNormalize(_) | Op::Unit(_) => true,
+            _ => Operation::has_weights(op),
+        }
     }
 
     /// Whether the backward pass reads `y`.
@@ -218,15 +237,19 @@ impl Operation {
         match op {
             Op::Dense(dense) => dense.relu,
             Op::Conv(conv) => conv.relu && conv.choices.is_none(),
-            Op::Activate(_) => true,
+            Op::Activate(activate) => !activate.by_input(),
             _ => false,
         }
     }
 
     /// Whether it has weights.
     pub(crate) fn has_weights(op: &Op) -> bool {
-        let reads = matches!(op, Op::Embed(_) | Op::Recurrent(_));
-        reads || matches!(op, Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_) | Op::Normalize(_))
+        match op {
+            Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_) | Op::Normalize(_) => true,
+            Op::Embed(_) | Op::Recurrent(_) => true,
+            Op::LayerNormalize(layer) => layer.gamma.is_some() || layer.beta.is_some(),
+            _ => false,
+        }
     }
 
     /// Floats for a sample that it keeps for itself.
@@ -239,6 +262,18 @@ impl Operation {
 
     /// Whether it may write its output over its first input, and the gradients likewise.
     pub(crate) fn works_in_place(op: &Op) -> bool {
-        matches!(op, Op::Drop(_) | Op::Activate(_) | Op::Add | Op::Scale(_))
+        match op {
+            Op::Activate(activate) => !activate.by_input(),
+            _ => matches!(op, Op::Drop(_) | Op::Add | Op::Scale(_)),
+        }
+    }
+}
+
+impl Activate {
+    /// Whether the slope is a function of the input: the same output may come on the way down and on the
+    /// way up.
+    pub(crate) fn by_input(&self) -> bool {
+        use Activation::{Gelu, HardSilu, Mish, Silu};
+        matches!(self.activation, Gelu | Silu | Mish | HardSilu)
     }
 }

@@ -65,7 +65,9 @@ fn check_network(case: &NetworkCase, capacity: usize, recording: &Recording) {
         .map(|number| recording.tensor(&format!("{name}/{number}")))
         .collect();
     // Sums may cancel: a bias before a normalization has no gradient at all.
-    let normalizes = |layer: &Layer| matches!(layer, Layer::BatchNormalization(_));
+    let normalizes = |layer: &Layer| {
+        matches!(layer, Layer::BatchNormalization(_) | Layer::LayerNormalization(_))
+    };
     let share = if case.layers.iter().any(normalizes) { 0.01 } else { 0.0 };
     let least = share * recorded.iter().flatten().fold(0f32, |most, value| most.max(value.abs()));
     for (weight, recorded) in graph.weights().iter().zip(&recorded) {

@@ -6,6 +6,7 @@
 )]
 
 pub(crate) mod activations;
+pub(crate) mod layer_normalize;
 pub(crate) mod losses;
 pub(crate) mod networks;
 pub(crate) mod normalize;
@@ -13,6 +14,7 @@ pub(crate) mod recurrent;
 pub(crate) mod reference;
 pub(crate) mod separable;
 pub(crate) mod texts;
+pub(crate) mod windows;
 
 use engine::{Cpu, Input, Isa, Noise, Outcome, Program, Session};
 use model::Graph;
@@ -96,7 +98,14 @@ pub(crate) fn gradients(
 
 /// Whether a network brings values to mean 0: then sums before that cancel.
 pub(crate) fn normalizes(graph: &Graph) -> bool {
-    graph.nodes().iter().any(|node| matches!(node.layer, spec::Layer::BatchNormalization(_)))
+    graph.nodes().iter().any(|node| {
+        matches!(
+            node.layer,
+            spec::Layer::BatchNormalization(_)
+                | spec::Layer::LayerNormalization(_)
+                | spec::Layer::UnitNormalization(_)
+        )
+    })
 }
 
 /// Every instruction set with 1, 2 and 4 threads.

@@ -4,8 +4,9 @@ use model::{Graph, Node};
 use random::{Key, Purpose};
 use spec::{
     Activation, ActivationLayer, Add, BatchNormalization, Builtin, Concatenate, Conv2D, Dense,
-    DepthwiseConv2D, Dropout, Flatten, GlobalPooling2D, Initializer, Input, Layer, Model, Padding,
-    Pair, Pooling2D, Rescaling, SeparableConv2D, Sides, ZeroPadding2D,
+    DepthwiseConv2D, Dropout, Flatten, GlobalPooling2D, Initializer, Input, Layer,
+    LayerNormalization, Model, Padding, Pair, Pooling2D, Rescaling, SeparableConv2D, Sides,
+    UnitNormalization, ZeroPadding2D,
 };
 
 pub(crate) fn dense(units: usize, activation: Activation) -> Layer {
@@ -101,6 +102,20 @@ pub(crate) fn normalize(draw: usize) -> Layer {
     })
 }
 
+/// Layer normalization with some of its options, or rows of length 1.
+pub(crate) fn row_normalize(draw: usize) -> Layer {
+    match draw {
+        0 => Layer::UnitNormalization(UnitNormalization {}),
+        _ => Layer::LayerNormalization(LayerNormalization {
+            epsilon: 0.01,
+            center: draw != 1,
+            scale: draw != 2 && draw != 1,
+            trainable: draw != 3,
+            ..LayerNormalization::default()
+        }),
+    }
+}
+
 pub(crate) fn flatten() -> Layer {
     Layer::Flatten(Flatten {})
 }
@@ -155,7 +170,10 @@ pub(crate) fn random(seed: u64) -> Graph {
         }
     }
     if draw(3) == 0 {
-        layers.push(activation(some_activation(draw(8))));
+        layers.push(activation(some_activation(draw(20))));
+    }
+    if draw(3) == 0 {
+        layers.push(row_normalize(draw(6)));
     }
     layers.push(flatten());
     layers.push(dense(1 + draw(40), some_activation(draw(8))));
@@ -193,7 +211,7 @@ pub(crate) fn branched(seed: u64) -> Graph {
         for _ in 0..2 + draw(2) {
             let size = [1 + draw(3), 1 + draw(3)];
             let mut layer = conv(filters, size, [1, 1], Padding::Same);
-            layer.activation = some_activation(draw(16));
+            layer.activation = some_activation(draw(21));
             let layer = match draw(3) {
                 0 => separable(layer, 1 + draw(2)),
                 _ => {
@@ -202,8 +220,13 @@ pub(crate) fn branched(seed: u64) -> Graph {
                 }
             };
             let mut end = add(layer, vec![at]);
-            match draw(6) {
-                0 => end = add(activation(some_activation(draw(16))), vec![end]),
+            match draw(8) {
+                0 => end = add(activation(some_activation(draw(21))), vec![end]),
+                7 => {
+                    // Of rows that are nearly zero, the direction is what rounding left.
+                    end = add(activation(Activation::Sigmoid), vec![end]);
+                    end = add(row_normalize(draw(6)), vec![end]);
+                }
                 1 => end = add(dropout(0.3), vec![end]),
                 2 | 3 => {
                     end = add(normalize(draw(6)), vec![end]);
@@ -226,7 +249,7 @@ pub(crate) fn branched(seed: u64) -> Graph {
         let join = if add_up { Layer::Add(Add {}) } else { Layer::Concatenate(Concatenate {}) };
         at = add(join, branches);
         if draw(2) == 0 {
-            at = add(activation(some_activation(draw(16))), vec![at]);
+            at = add(activation(some_activation(draw(21))), vec![at]);
         }
     }
     at = match draw(6) {
@@ -258,6 +281,11 @@ fn some_activation(draw: usize) -> Activation {
         13 => Activation::Selu,
         14 => Activation::Softplus,
         15 => Activation::Softsign,
+        16 => Activation::Gelu,
+        17 => Activation::Silu,
+        18 => Activation::Mish,
+        19 => Activation::HardSilu,
+        20 => Activation::HardTanh,
         _ => Activation::Relu,
     }
 }

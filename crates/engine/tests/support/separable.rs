@@ -3,7 +3,8 @@
 use model::Graph;
 use spec::Layer;
 
-use super::reference::{last_axis, windows};
+use super::reference::last_axis;
+use super::windows::windows;
 
 /// Calls `each` with every (input, kernel, output) that are multiplied for the windows of channels.
 pub(crate) fn depth_taps(

@@ -70,7 +70,8 @@ async fn the_next_driver_replaces_what_died() {
     };
     let mut numbers: Vec<u32> = events.iter().filter_map(|event| numbers(&event.kind)).collect();
     numbers.sort_unstable();
-    assert_eq!(numbers, [0, 1, 2, 3, 4, 5], "no number is given twice");
+    // 3 is left to one that the dead driver may have started without a word.
+    assert_eq!(numbers, [0, 1, 2, 4, 5, 6], "no number is given twice");
 }
 
 #[tokio::test(start_paused = true)]

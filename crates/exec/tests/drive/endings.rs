@@ -168,7 +168,8 @@ async fn a_run_that_was_stopped_and_taken_up_again_adds_up() {
                 }
                 actor.farewell(Parting::Stopped).await;
             }
-            2 => {
+            // The first that the next driver starts: one number is passed over.
+            3 => {
                 actor.sums = (20, 60);
                 actor.go_on_well(&orders).await;
             }

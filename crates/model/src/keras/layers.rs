@@ -39,6 +39,7 @@ const WITH_WEIGHTS: &[&str] = &[
     "DepthwiseConv2D",
     "SeparableConv2D",
     "BatchNormalization",
+    "LayerNormalization",
     "Embedding",
     "GRU",
     "LSTM",
@@ -227,7 +228,10 @@ fn complete(target: &mut Value, input: &[usize]) -> Result<(), String> {
 fn check_rest(config: &mut Map<String, Value>, last: usize) -> Result<(), String> {
     config.retain(|key, value| !value.is_null() && !IGNORED.contains(&key.as_str()));
     if let Some(axis) = config.remove("axis") {
-        let found = axis.as_array().and_then(|list| list.first()).unwrap_or(&axis).as_i64();
+        let found = match axis.as_array().map(Vec::as_slice) {
+            Some([only]) => only.as_i64(),
+            _ => axis.as_i64(),
+        };
         if found != Some(-1) && found != Some(last as i64) {
             return Err(only("axis", &axis, "-1, the last,"));
         }

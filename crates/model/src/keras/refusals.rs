@@ -73,7 +73,7 @@ fn layers_that_we_do_not_have() {
     };
     one("Lambda", json!({"function": "4wEAAA=="}), &["not supported", "Conv2D", "Softmax"]);
     one("Sequential", json!({"layers": []}), &["not supported"]);
-    one("Dense", json!({"units": 3, "activation": "gelu"}), &["gelu", "`sigmoid`"]);
+    one("Dense", json!({"units": 3, "activation": "glu"}), &["glu", "`sigmoid`"]);
     one(
         "Dense",
         json!({"units": 3, "activation": {"class_name": "Mine", "config": {}}}),
@@ -92,6 +92,9 @@ fn layers_that_we_do_not_have() {
     one("Dense", json!({"units": 1u64 << 40}), &["too large"]);
     one("Softmax", json!({"axis": 0}), &["`axis` is 0"]);
     one("ReLU", json!({"max_value": 5.0}), &["max_value", "6"]);
+    one("LayerNormalization", json!({"axis": [-1, 1]}), &["`axis` is [-1,1]"]);
+    one("LayerNormalization", json!({"rms_scaling": true}), &["rms_scaling"]);
+    one("UnitNormalization", json!({"axis": 0}), &["`axis` is 0"]);
     one("Reshape", json!({"target_shape": [-1, 3]}), &["[-1,3]"]);
     one("Conv2D", json!({"filters": 2, "kernel_size": 3}), &["pictures"]);
     let mut own = functional(vec![input(), dense("odd", &["in"])], "odd");

@@ -28,6 +28,7 @@ fn optimizer(optimizer: &Optimizer) -> (&'static str, Value) {
     match optimizer {
         Optimizer::Sgd(sgd) => ("SGD", json!(sgd)),
         Optimizer::Adam(adam) => ("Adam", json!(adam)),
+        Optimizer::Adamw(adamw) => ("AdamW", json!(adamw)),
         Optimizer::Rmsprop(rmsprop) => ("RMSprop", json!(rmsprop)),
     }
 }

@@ -23,7 +23,12 @@ pub(super) fn activation(value: &Value, old: bool) -> Result<Value, String> {
                     Keras 3's; use `sigmoid`"
             .into());
     }
-    Ok(json!(name))
+    // Keras has two names for some, and writes either.
+    Ok(json!(match name {
+        "swish" => "silu",
+        "hard_swish" => "hard_silu",
+        name => name,
+    }))
 }
 
 /// An initializer as a run file has it: `glorot_uniform`, or `{truncated_normal: {stddev: 0.05}}`.

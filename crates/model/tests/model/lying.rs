@@ -60,7 +60,8 @@ fn lying_layers_are_refused() {
         ("[4]", "g", "{\"GRU\":{\"units\":2}}".into(), "[0]", "[steps, features]"),
         ("[4,2]", "g", format!("{{\"GRU\":{{\"units\":{huge}}}}}"), "[0]", "too large"),
         ("[4]", "e", format!("{{\"Embedding\":{{\"input_dim\":{huge},\"output_dim\":2}}}}"), "[0]", "above 16777216"),
-        ("[4]", "n", "{\"LayerNormalization\":{}}".into(), "[0]", "unknown variant `LayerNormalization`"),
+        ("[4]", "n", "{\"LayerNormalization\":{\"epsilon\":-1}}".into(), "[0]", "not above 0"),
+        ("[4]", "n", "{\"GroupNormalization\":{}}".into(), "[0]", "unknown variant `GroupNormalization`"),
     ] {
         let nodes = format!("[{},{}]", input(shape), node(name, &layer, inputs));
         let error = graph(&nodes).unwrap_err();

@@ -5,8 +5,9 @@ use proptest::option;
 use proptest::prelude::*;
 use spec::{
     Activation, ActivationLayer, Add, Bidirectional, Concatenate, Conv2D, Dense, DepthwiseConv2D,
-    Dropout, Embedding, Flatten, GlobalPooling2D, Gru, Initializer, Input, Layer, Lstm, MergeMode,
-    Padding, Pooling2D, Recurrent, Reshape, SeparableConv2D,
+    Dropout, Embedding, Flatten, GlobalPooling2D, Gru, Initializer, Input, Layer,
+    LayerNormalization, Lstm, MergeMode, Padding, Pooling2D, Recurrent, Reshape, SeparableConv2D,
+    UnitNormalization,
 };
 
 use crate::{pair, share};
@@ -19,7 +20,12 @@ fn activation() -> impl Strategy<Value = Activation> {
         Just(Activation::Tanh),
         Just(Activation::Softmax),
         Just(Activation::HardSigmoid),
-        Just(Activation::Relu6)
+        Just(Activation::Relu6),
+        Just(Activation::Gelu),
+        Just(Activation::Silu),
+        Just(Activation::Mish),
+        Just(Activation::HardSilu),
+        Just(Activation::HardTanh)
     ]
 }
 
@@ -79,6 +85,8 @@ pub(crate) fn layer() -> impl Strategy<Value = Layer> {
         any::<bool>().prop_map(|keepdims| Layer::GlobalMaxPooling2D(GlobalPooling2D { keepdims })),
         vec(1usize..100, 1..4).prop_map(|target_shape| Layer::Reshape(Reshape { target_shape })),
         Just(Layer::Add(Add {})),
+        Just(Layer::UnitNormalization(UnitNormalization {})),
+        normalization(),
         Just(Layer::Concatenate(Concatenate {})),
         channelwise(),
         sequence(),
@@ -86,6 +94,22 @@ pub(crate) fn layer() -> impl Strategy<Value = Layer> {
         Just(Layer::Flatten(Flatten {})),
         activation().prop_map(|activation| Layer::Activation(ActivationLayer { activation })),
     ]
+}
+
+fn normalization() -> impl Strategy<Value = Layer> {
+    let flags = any::<[bool; 3]>();
+    (1e-30f32..1.0, flags, [initializer(), initializer()]).prop_map(|(epsilon, flags, starts)| {
+        let [center, scale, trainable] = flags;
+        let [beta_initializer, gamma_initializer] = starts;
+        Layer::LayerNormalization(LayerNormalization {
+            epsilon,
+            center,
+            scale,
+            beta_initializer,
+            gamma_initializer,
+            trainable,
+        })
+    })
 }
 
 fn channelwise() -> impl Strategy<Value = Layer> {

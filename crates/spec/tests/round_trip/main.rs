@@ -7,8 +7,8 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use spec::{
-    self as spec, Action, Adam, Assign, Average, Builtin, Checkpoint, Clip, Color, Combine, Data,
-    Duration, EarlyStop, Evaluate, Freeze, Holdout, Length, Loss, LossName, Mode, Model, Monitor,
+    self as spec, Action, Adam, Adamw, Assign, Average, Builtin, Checkpoint, Clip, Color, Combine,
+    Data, Duration, EarlyStop, Evaluate, Freeze, Holdout, Length, Loss, LossName, Mode, Model, Monitor,
     Optimizer, Outer, Pair, ParameterServer, Prepare, Rate, Reduction, Rmsprop, RunSpec, Schedule,
     Sgd, Split, Step, Sync, Train,
 };
@@ -129,6 +129,11 @@ fn optimizer() -> impl Strategy<Value = Optimizer> {
         (rate(), 0.0..1.0, 0.0..1.0, 1e-30f32..1.0).prop_map(
             |(learning_rate, beta_1, beta_2, epsilon)| {
                 Optimizer::Adam(Adam { learning_rate, beta_1, beta_2, epsilon })
+            }
+        ),
+        (rate(), share(), 0.0..1.0, 0.0..1.0, 1e-30f32..1.0).prop_map(
+            |(learning_rate, weight_decay, beta_1, beta_2, epsilon)| {
+                Optimizer::Adamw(Adamw { learning_rate, weight_decay, beta_1, beta_2, epsilon })
             }
         ),
         (rate(), 0.0..1.0, share(), 1e-30f32..1.0).prop_map(

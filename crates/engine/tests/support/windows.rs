@@ -1,0 +1,118 @@
+//! Which inputs, weights and outputs have to do with each other, where windows slide over pictures.
+
+use model::Graph;
+use spec::{Layer, Padding, Pair, ZeroPadding2D};
+
+use super::reference::last_axis;
+
+/// Where each number of a picture lies inside zeros.
+pub(crate) fn padded(
+    graph: &Graph,
+    number: usize,
+    layer: &ZeroPadding2D,
+    n: usize,
+) -> Vec<(usize, usize)> {
+    let small = graph.shape(graph.nodes()[number].inputs[0]);
+    let (large, sides) = (graph.shape(number), layer.padding);
+    triples(n, small[0], small[1] * small[2])
+        .map(|(sample, row, i)| {
+            let from = (sample * small[0] + row) * small[1] * small[2] + i;
+            let line = (sample * large[0] + row + sides.top) * large[1] + sides.left;
+            (from, line * large[2] + i)
+        })
+        .collect()
+}
+
+/// Calls `each` with every (input, kernel, output) that are multiplied in a dense layer or convolution.
+pub(crate) fn taps(
+    graph: &Graph,
+    number: usize,
+    n: usize,
+    mut each: impl FnMut(usize, usize, usize),
+) {
+    let node = &graph.nodes()[number];
+    let shape = graph.shape(node.inputs[0]);
+    let filters = last_axis(graph, number);
+    let Layer::Conv2D(conv) = &node.layer else {
+        let (rows, inputs) =
+            (shape[..shape.len() - 1].iter().product::<usize>(), shape[shape.len() - 1]);
+        for (row, i, o) in triples(n * rows, inputs, filters) {
+            each(row * inputs + i, i * filters + o, row * filters + o);
+        }
+        return;
+    };
+    let channels = shape[2];
+    let (size, strides) = (conv.kernel_size, conv.strides);
+    windows(graph, number, n, (size, strides, conv.padding), |pixel, tap, output| {
+        for (_, channel, filter) in triples(1, channels, filters) {
+            let kernel = (tap * channels + channel) * filters + filter;
+            each(pixel * channels + channel, kernel, output * filters + filter);
+        }
+    });
+}
+
+fn triples(a: usize, b: usize, c: usize) -> impl Iterator<Item = (usize, usize, usize)> {
+    (0..a * b * c).map(move |i| (i / (b * c), i / c % b, i % c))
+}
+
+/// Calls `each` with every (input pixel, place in the window, output pixel), windows in order.
+pub(crate) fn windows(
+    graph: &Graph,
+    number: usize,
+    n: usize,
+    (size, stride, padding): (Pair, Pair, Padding),
+    mut each: impl FnMut(usize, usize, usize),
+) {
+    let input = graph.shape(graph.nodes()[number].inputs[0]);
+    let output = graph.shape(number);
+    let before = |windows: usize, size: usize, stride: usize, pixels: usize| match padding {
+        Padding::Valid => 0,
+        Padding::Same => ((windows - 1) * stride + size).saturating_sub(pixels) / 2,
+    };
+    let top = before(output[0], size.height, stride.height, input[0]);
+    let left = before(output[1], size.width, stride.width, input[1]);
+    for (sample, oy, ox) in triples(n, output[0], output[1]) {
+        for (_, ky, kx) in triples(1, size.height, size.width) {
+            let (y, x) = (oy * stride.height + ky, ox * stride.width + kx);
+            if y >= top && x >= left && y - top < input[0] && x - left < input[1] {
+                let pixel = (sample * input[0] + y - top) * input[1] + x - left;
+                let out = (sample * output[0] + oy) * output[1] + ox;
+                each(pixel, ky * size.width + kx, out);
+            }
+        }
+    }
+}
+
+/// For each output of a pooling, the inputs in its window.
+pub(crate) fn pooled(graph: &Graph, number: usize, n: usize) -> Vec<Vec<usize>> {
+    let node = &graph.nodes()[number];
+    let (Layer::MaxPooling2D(pool) | Layer::AveragePooling2D(pool)) = &node.layer else {
+        let input: usize = graph.shape(node.inputs[0]).iter().product();
+        let channels = last_axis(graph, number);
+        let inside = |sample: usize, channel: usize| {
+            (0..input / channels).map(|pixel| sample * input + pixel * channels + channel).collect()
+        };
+        return triples(1, n, channels)
+            .map(|(_, sample, channel)| inside(sample, channel))
+            .collect();
+    };
+    let shape = graph.shape(number);
+    let channels = shape[2];
+    let mut inputs = vec![vec![]; n * shape.iter().product::<usize>()];
+    let strides = pool.strides.unwrap_or(pool.pool_size);
+    windows(graph, number, n, (pool.pool_size, strides, pool.padding), |pixel, _, output| {
+        for channel in 0..channels {
+            inputs[output * channels + channel].push(pixel * channels + channel);
+        }
+    });
+    inputs
+}
+
+/// For each output of a max pooling, the input it takes: the first of the largest.
+pub(crate) fn chosen(graph: &Graph, number: usize, n: usize, x: &[f64]) -> Vec<usize> {
+    let first_largest = |inputs: Vec<usize>| {
+        let largest = |best: usize, i: usize| if x[i] > x[best] { i } else { best };
+        inputs.into_iter().reduce(largest).expect("a window covers something")
+    };
+    pooled(graph, number, n).into_iter().map(first_largest).collect()
+}
