@@ -65,6 +65,10 @@ def both(layer: dict, **more) -> dict:
     return {"Bidirectional": {"layer": layer, **more}}
 
 
+def conv1d(filters: int, size: int, activation: str = "linear", **more) -> dict:
+    return {"Conv1D": {"filters": filters, "kernel_size": size, "activation": activation, **more}}
+
+
 def flatten() -> dict:
     return {"Flatten": {}}
 
@@ -188,6 +192,17 @@ def sequences() -> list[dict]:
         case("gru-backwards", [5, 4], [gru(6, go_backwards=True, **every), gru(5, go_backwards=True), out]),
         case("lstm", [7, 4], [lstm(6, **every), lstm(5), out]),
         case("lstm-no-bias", [4, 3], [lstm(4, use_bias=False, go_backwards=True, **every), flatten(), out]),
+    ]
+    numbers += [
+        case("conv1d", [11, 3], [conv1d(5, 3, "relu"), conv1d(6, 4, "tanh", strides=2), flatten(), out]),
+        case("conv1d-same", [10, 2], [conv1d(35, 4, "gelu", padding="same"), conv1d(3, 3, padding="same", strides=3), flatten(), out]),
+        case("conv1d-causal", [9, 3], [conv1d(5, 3, "tanh", padding="causal"), conv1d(4, 4, padding="causal", strides=2),
+                                       conv1d(3, 1, padding="causal", use_bias=False), flatten(), out]),
+        case("pool1d", [13, 4], [conv1d(5, 2), {"MaxPooling1D": {}}, {"AveragePooling1D": {"pool_size": 3, "strides": 2}}, flatten(), out]),
+        case("pool1d-same", [11, 2], [conv1d(5, 2, "tanh"), {"MaxPooling1D": {"pool_size": 3, "strides": 1, "padding": "same"}},
+                                      {"AveragePooling1D": {"pool_size": 4, "padding": "same"}}, flatten(), out]),
+        case("global-max-1d", [8, 3], [conv1d(6, 3, "tanh"), {"GlobalMaxPooling1D": {}}, out]),
+        case("global-average-1d", [8, 3], [conv1d(6, 3, "relu"), {"GlobalAveragePooling1D": {"keepdims": True}}, flatten(), out]),
     ]
     for mode in ["concat", "sum", "ave", "mul"]:
         numbers.append(case(f"both-{mode}", [6, 4], [both(gru(5, **every), merge_mode=mode),

@@ -7,14 +7,15 @@ use engine::{Cpu, Input, Isa, Noise};
 use model::Kind;
 use spec::{LossName, Reduction};
 use support::reference::{Batch, gradient};
-use support::{any_loss, labels, networks, session_by, texts, uniform, weights};
+use support::{any_loss, labels, networks, session_by, signals, texts, uniform, weights};
 
 const NOISE: Noise = Noise { seed: 3, rank: 1, step: 4 };
 
 #[test]
 fn the_reference_agrees_with_central_differences() {
-    for seed in 0..120 {
+    for seed in 0..150 {
         let graph = match seed {
+            120.. => signals::signals(seed),
             0..40 => networks::random(seed),
             40..60 => networks::branched(seed),
             _ => texts::sequences(seed),
@@ -114,6 +115,15 @@ fn the_engine_agrees_with_the_reference_on_sequences() {
         let graph = texts::sequences(seed);
         let name = format!("sequences {seed} {:?}", graph.nodes());
         compare(&name, &graph, seed, [1, 2, 13, 30, 50][seed as usize % 5]);
+    }
+}
+
+#[test]
+fn the_engine_agrees_with_the_reference_where_windows_slide_over_sequences() {
+    for seed in 0..150 {
+        let graph = signals::signals(seed);
+        let name = format!("signals {seed} {:?}", graph.nodes());
+        compare(&name, &graph, seed, [1, 2, 5, 18][seed as usize % 4]);
     }
 }
 

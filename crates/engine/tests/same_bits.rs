@@ -12,7 +12,9 @@ use std::path::Path;
 
 use engine::{Cpu, Input, Isa, Noise, Optimizer};
 use model::Graph;
-use support::{bits, every_cpu, gradients, labels, networks, session, texts, uniform, weights};
+use support::{
+    bits, every_cpu, gradients, labels, networks, session, signals, texts, uniform, weights,
+};
 
 /// How long a golden training is.
 #[derive(Clone, Copy)]
@@ -96,8 +98,9 @@ fn mnist_cnn_gives_the_golden_losses() {
 #[test]
 fn random_networks_give_the_same_bits_everywhere() {
     let cpus = every_cpu();
-    for seed in 0..160 {
+    for seed in 0..200 {
         let graph = match seed {
+            160.. => signals::signals(seed),
             0..60 => networks::random(seed),
             60..100 => networks::branched(seed),
             _ => texts::sequences(seed),

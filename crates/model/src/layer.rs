@@ -13,6 +13,11 @@ pub(crate) fn class_and_stem(layer: &Layer) -> (&'static str, &'static str) {
     match layer {
         Layer::Input(_) => ("InputLayer", "input"),
         Layer::Dense(_) => ("Dense", "dense"),
+        Layer::Conv1D(_) => ("Conv1D", "conv1d"),
+        Layer::MaxPooling1D(_) => ("MaxPooling1D", "max_pooling1d"),
+        Layer::AveragePooling1D(_) => ("AveragePooling1D", "average_pooling1d"),
+        Layer::GlobalMaxPooling1D(_) => ("GlobalMaxPooling1D", "global_max_pooling1d"),
+        Layer::GlobalAveragePooling1D(_) => ("GlobalAveragePooling1D", "global_average_pooling1d"),
         Layer::Conv2D(_) => ("Conv2D", "conv2d"),
         Layer::DepthwiseConv2D(_) => ("DepthwiseConv2D", "depthwise_conv2d"),
         Layer::SeparableConv2D(_) => ("SeparableConv2D", "separable_conv2d"),
@@ -67,6 +72,21 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
         Layer::Conv2D(conv) => {
             let [height, width, _] = slid(input, conv.kernel_size, conv.strides, conv.padding)?;
             Ok(vec![height, width, conv.filters])
+        }
+        Layer::Conv1D(layer) => {
+            let (row, conv) = (one_row(input)?, layer.over_row());
+            let [_, steps, _] = slid(&row, conv.kernel_size, conv.strides, conv.padding)?;
+            Ok(vec![steps, conv.filters])
+        }
+        Layer::MaxPooling1D(pool) | Layer::AveragePooling1D(pool) => {
+            let (row, pool) = (one_row(input)?, pool.over_row());
+            let strides = pool.strides.unwrap_or(pool.pool_size);
+            let [_, steps, features] = slid(&row, pool.pool_size, strides, pool.padding)?;
+            Ok(vec![steps, features])
+        }
+        Layer::GlobalMaxPooling1D(pool) | Layer::GlobalAveragePooling1D(pool) => {
+            let [_, _, features] = one_row(input)?;
+            Ok(if pool.keepdims { vec![1, features] } else { vec![features] })
         }
         Layer::DepthwiseConv2D(conv) => {
             let [height, width, channels] =
@@ -217,6 +237,11 @@ pub(crate) fn weights_of(
             let bias = c.use_bias.then_some(c.bias_initializer);
             with_bias(kernel, c.kernel_initializer, c.filters, bias)
         }
+        Layer::Conv1D(c) => {
+            let kernel = vec![c.kernel_size, inputs[0][1], c.filters];
+            let bias = c.use_bias.then_some(c.bias_initializer);
+            with_bias(kernel, c.kernel_initializer, c.filters, bias)
+        }
         Layer::BatchNormalization(norm) => {
             let channels = || vec![inputs[0][inputs[0].len() - 1]];
             let gamma = norm.scale.then(|| ("gamma", channels(), norm.gamma_initializer));
@@ -244,6 +269,14 @@ fn picture(shape: &[usize]) -> Result<[usize; 3], String> {
     shape
         .try_into()
         .map_err(|_| format!("it takes pictures [height, width, channels], not {shape:?}"))
+}
+
+/// A sequence as a picture of one row.
+fn one_row(shape: &[usize]) -> Result<[usize; 3], String> {
+    match *shape {
+        [steps, features] => Ok([1, steps, features]),
+        _ => Err(format!("it takes sequences [steps, features], not {shape:?}")),
+    }
 }
 
 /// What windows that slide over a picture make of it: as many pixels as windows, and its channels.

@@ -159,9 +159,14 @@ impl Graph {
         if inputs.contains(&0) && others.into_iter().any(|node| embeds(node) != is_embedding) {
             return Err("the input is either ids for Embedding or numbers for other layers".into());
         }
-        // Keras puts masks together where branches meet, and leaves steps out of a batch's mean.
-        let joins =
-            matches!(layer, Layer::Add(_) | Layer::Concatenate(_) | Layer::BatchNormalization(_));
+        // Keras puts masks together where branches meet, and leaves steps out of means.
+        let joins = matches!(
+            layer,
+            Layer::Add(_)
+                | Layer::Concatenate(_)
+                | Layer::BatchNormalization(_)
+                | Layer::GlobalAveragePooling1D(_)
+        );
         if joins && inputs.iter().any(|&input| self.is_masked(input)) {
             return Err("it reads a sequence with mask_zero, which does not pass through it".into());
         }
@@ -249,6 +254,14 @@ mod tests {
         };
         assert_eq!(masked(true), [false, true, true, true, false]);
         assert_eq!(masked(false), [false; 5]);
+        // Keras would leave steps out of the mean; the largest is that of all steps there too.
+        let ends = |layer: &str| {
+            let first = "{Embedding: {input_dim: 9, output_dim: 4, mask_zero: true}}";
+            graph(&[7], &format!("[{first}, {{LayerNormalization: {{}}}}, {{{layer}: {{}}}}]"))
+        };
+        assert!(ends("GlobalMaxPooling1D").is_ok());
+        let error = ends("GlobalAveragePooling1D").unwrap_err();
+        assert!(error.problem.contains("mask_zero"), "{error}");
     }
 
     #[test]

@@ -4,16 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BatchNormalization, Bidirectional, Conv2D, DepthwiseConv2D, Embedding, GlobalPooling2D, Gru,
-    LayerNormalization, Lstm, Pooling2D, RandomFlip, RandomRotation, RandomTranslation, Rescaling,
-    SeparableConv2D, UnitNormalization, ZeroPadding2D,
+    BatchNormalization, Bidirectional, Conv1D, Conv2D, DepthwiseConv2D, Embedding, GlobalPooling1D,
+    GlobalPooling2D, Gru, LayerNormalization, Lstm, Pooling1D, Pooling2D, RandomFlip,
+    RandomRotation, RandomTranslation, Rescaling, SeparableConv2D, UnitNormalization, ZeroPadding2D,
 };
 
 /// One layer of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("x-later" = [
-    "Conv1D", "MaxPooling1D",
-]))]
 pub enum Layer {
     /// Where samples enter. In a run file it may be left out: the data says the shape.
     Input(Input),
@@ -64,6 +61,16 @@ pub enum Layer {
     Concatenate(Concatenate),
     /// A row of trained numbers for each word. It comes first, and takes ids of words.
     Embedding(Embedding),
+    /// A window of weights slides over a sequence.
+    Conv1D(Conv1D),
+    /// The largest value in each window of a sequence.
+    MaxPooling1D(Pooling1D),
+    /// The mean of each window of a sequence.
+    AveragePooling1D(Pooling1D),
+    /// The largest value of each feature of a sequence.
+    GlobalMaxPooling1D(GlobalPooling1D),
+    /// The mean of each feature of a sequence.
+    GlobalAveragePooling1D(GlobalPooling1D),
     /// Gated recurrent units: reads a sequence step by step and remembers.
     #[serde(rename = "GRU")]
     Gru(Gru),
@@ -79,6 +86,7 @@ impl Layer {
     pub fn trainable(&self) -> bool {
         match self {
             Layer::Dense(layer) => layer.trainable,
+            Layer::Conv1D(layer) => layer.trainable,
             Layer::Conv2D(layer) => layer.trainable,
             Layer::DepthwiseConv2D(layer) => layer.trainable,
             Layer::SeparableConv2D(layer) => layer.trainable,

@@ -12,7 +12,7 @@ model:
     - Flaten
     - Dense
     - Dense: { unit: 5 }
-    - Conv1D
+    - Conv3D
     - Dropout: { rate: 1 }
     - Conv2D: { filters: 2, kernel_size: [1, 2, 3], padding: sane }
     - {}
@@ -29,7 +29,7 @@ model:
             "a.yaml:5:7: model.layers.0: unknown value `Flaten`; did you mean `Flatten`?",
             "a.yaml:6:7: model.layers.1: `units` is missing",
             "a.yaml:7:16: model.layers.2.Dense.unit: unknown field; did you mean `units`?",
-            "a.yaml:8:7: model.layers.3: `Conv1D` is not in this version yet",
+            "a.yaml:8:7: model.layers.3: unknown value `Conv3D`; did you mean `Conv2D`?",
             "a.yaml:9:24: model.layers.4.Dropout.rate: expected less than 1, found `1`",
             "a.yaml:10:29: model.layers.5.Conv2D.kernel_size: expected a list of 2, found 3",
             "a.yaml:10:62: model.layers.5.Conv2D.padding: unknown value `sane`; did you mean `same`?",
@@ -37,7 +37,8 @@ model:
              `DepthwiseConv2D`, `SeparableConv2D`, `MaxPooling2D`, `AveragePooling2D`, \
              `GlobalMaxPooling2D`, `GlobalAveragePooling2D`, `BatchNormalization`, `LayerNormalization`, `UnitNormalization`, `Dropout`, \
              `Rescaling`, `RandomFlip`, `RandomRotation`, `RandomTranslation`, `ZeroPadding2D`, `Flatten`, `Reshape`, \
-             `Activation`, `Add`, `Concatenate`, `Embedding`, `GRU`, `LSTM`, `Bidirectional`, \
+             `Activation`, `Add`, `Concatenate`, `Embedding`, `Conv1D`, `MaxPooling1D`, `AveragePooling1D`, \
+             `GlobalMaxPooling1D`, `GlobalAveragePooling1D`, `GRU`, `LSTM`, `Bidirectional`, \
              found nothing",
         ]
     );

@@ -1,7 +1,7 @@
 //! What each layer becomes: one operation, or a few.
 
 use model::{Graph, Weight};
-use spec::{Layer, Padding, Pair};
+use spec::{Layer, Padding, Padding1D, Pair};
 
 use super::lower::Lowering;
 use super::{
@@ -44,12 +44,10 @@ impl Lowering {
                 let value = self.push(site.pointwise(&weights[0], weights.get(1)), reads, shape);
                 self.activate(dense.activation, value, shape)
             }
-            Layer::Conv2D(conv) => {
-                let value = match conv.kernel_size == Pair::square(1) {
-                    true => self.pointwise(&site, reads, conv.strides),
-                    false => self.push(site.conv(conv), reads, shape),
-                };
-                self.activate(conv.activation, value, shape)
+            Layer::Conv2D(conv) => self.conv(&site, reads, (conv, false)),
+            Layer::Conv1D(conv) => {
+                let causal = conv.padding == Padding1D::Causal;
+                self.conv(&site, reads, (&conv.over_row(), causal))
             }
             Layer::DepthwiseConv2D(conv) => {
                 let sizes = Sizes::new(conv.kernel_size, conv.strides, conv.padding);
@@ -64,6 +62,9 @@ impl Lowering {
                     self.push(site.pointwise(&weights[1], weights.get(2)), vec![between], shape);
                 self.activate(conv.activation, value, shape)
             }
+            Layer::MaxPooling1D(pool) => {
+                self.pool(site.pool_window(&pool.over_row()), reads[0], shape)
+            }
             Layer::MaxPooling2D(pool) => self.pool(site.pool_window(pool), reads[0], shape),
             Layer::Gru(gru) => {
                 self.recurrent(graph, &site, reads, (&spec::Recurrent::Gru(gru.clone()), None))
@@ -76,6 +77,20 @@ impl Lowering {
             }
             _ => self.push(site.op(), reads, shape),
         }
+    }
+
+    /// Adds a convolution; in a causal one no window sees what comes later.
+    fn conv(
+        &mut self,
+        site: &Site<'_>,
+        reads: Vec<usize>,
+        (conv, causal): (&spec::Conv2D, bool),
+    ) -> usize {
+        let value = match conv.kernel_size == Pair::square(1) {
+            true => self.pointwise(site, reads, conv.strides),
+            false => self.push(site.conv(conv, causal), reads, site.shape),
+        };
+        self.activate(conv.activation, value, site.shape)
     }
 
     /// Adds a convolution of single pixels. Where some are passed by, the others are picked first: as the
@@ -135,11 +150,18 @@ impl Site<'_> {
     /// Of a layer that becomes one operation and nothing else.
     fn op(&self) -> Op {
         match self.layer {
-            Layer::GlobalMaxPooling2D(_) => Op::Pool(Pool { window: self.whole() }),
+            Layer::GlobalMaxPooling2D(_) | Layer::GlobalMaxPooling1D(_) => {
+                Op::Pool(Pool { window: self.whole() })
+            }
             Layer::AveragePooling2D(pool) => {
                 Op::Average(Average { window: self.pool_window(pool) })
             }
-            Layer::GlobalAveragePooling2D(_) => Op::Average(Average { window: self.whole() }),
+            Layer::AveragePooling1D(pool) => {
+                Op::Average(Average { window: self.pool_window(&pool.over_row()) })
+            }
+            Layer::GlobalAveragePooling2D(_) | Layer::GlobalAveragePooling1D(_) => {
+                Op::Average(Average { window: self.whole() })
+            }
             Layer::BatchNormalization(layer) => self.normalize(layer),
             Layer::LayerNormalization(layer) => self.layer_normalize(layer),
             Layer::UnitNormalization(_) => Op::Unit(last(self.shape)),
@@ -171,10 +193,14 @@ impl Site<'_> {
         Op::Embed(Embed { words, row, table: table.range.clone() })
     }
 
-    fn conv(&self, conv: &spec::Conv2D) -> Op {
+    fn conv(&self, conv: &spec::Conv2D, causal: bool) -> Op {
         let sizes = Sizes::new(conv.kernel_size, conv.strides, conv.padding);
+        let mut window = sizes.window(picture(self.inputs[0]), picture(self.shape));
+        if causal {
+            (window.before[1], window.after[1]) = (window.width - 1, 0);
+        }
         Op::Conv(Conv {
-            window: sizes.window(picture(self.inputs[0]), picture(self.shape)),
+            window,
             kernel: self.weights[0].range.clone(),
             bias: self.weights.get(1).map(|bias| bias.range.clone()),
             relu: false,
@@ -289,9 +315,12 @@ pub(super) fn last(shape: &[usize]) -> usize {
     shape[shape.len() - 1]
 }
 
+/// A sequence is a picture of one row.
 fn picture(shape: &[usize]) -> Picture {
-    let &[height, width, channels] = shape else {
-        unreachable!("the graph has checked that this is a picture: {shape:?}");
+    let (height, width, channels) = match *shape {
+        [height, width, channels] => (height, width, channels),
+        [steps, features] => (1, steps, features),
+        _ => unreachable!("the graph has checked that this is a picture: {shape:?}"),
     };
     Picture { height, width, channels }
 }

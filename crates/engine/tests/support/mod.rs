@@ -13,6 +13,7 @@ pub(crate) mod normalize;
 pub(crate) mod recurrent;
 pub(crate) mod reference;
 pub(crate) mod separable;
+pub(crate) mod signals;
 pub(crate) mod texts;
 pub(crate) mod windows;
 

@@ -117,6 +117,7 @@ fn ending(graph: &Graph, loss: LossName) -> Option<Activation> {
 fn activation_of(layer: &Layer) -> Activation {
     match layer {
         Layer::Dense(dense) => dense.activation,
+        Layer::Conv1D(conv) => conv.activation,
         Layer::Conv2D(conv) => conv.activation,
         Layer::DepthwiseConv2D(conv) => conv.activation,
         Layer::SeparableConv2D(conv) => conv.activation,
@@ -143,7 +144,7 @@ fn linear(
     let len: usize = graph.shape(number).iter().product();
     let mut y = vec![0.0; n * len];
     match &node.layer {
-        Layer::Dense(_) | Layer::Conv2D(_) => {
+        Layer::Dense(_) | Layer::Conv2D(_) | Layer::Conv1D(_) => {
             let [kernel, bias] = kernel_and_bias(graph, number, weights);
             let filters = last_axis(graph, number);
             for (i, y) in y.iter_mut().enumerate() {
@@ -151,12 +152,18 @@ fn linear(
             }
             taps(graph, number, n, |i, k, o| y[o] += x[i] * kernel[k]);
         }
-        Layer::MaxPooling2D(_) | Layer::GlobalMaxPooling2D(_) => {
+        Layer::MaxPooling2D(_)
+        | Layer::GlobalMaxPooling2D(_)
+        | Layer::MaxPooling1D(_)
+        | Layer::GlobalMaxPooling1D(_) => {
             for (o, i) in chosen(graph, number, n, x).into_iter().enumerate() {
                 y[o] = x[i];
             }
         }
-        Layer::AveragePooling2D(_) | Layer::GlobalAveragePooling2D(_) => {
+        Layer::AveragePooling2D(_)
+        | Layer::GlobalAveragePooling2D(_)
+        | Layer::AveragePooling1D(_)
+        | Layer::GlobalAveragePooling1D(_) => {
             for (o, inputs) in pooled(graph, number, n).into_iter().enumerate() {
                 y[o] = inputs.iter().map(|&i| x[i]).sum::<f64>() / inputs.len() as f64;
             }
@@ -221,7 +228,7 @@ impl Pass<'_> {
         }
         let mut dx = vec![0.0; x.len()];
         match layer {
-            Layer::Dense(_) | Layer::Conv2D(_) => {
+            Layer::Dense(_) | Layer::Conv2D(_) | Layer::Conv1D(_) => {
                 let [kernel, _] = kernel_and_bias(graph, number, self.weights);
                 let ranges = graph.weights_of(number);
                 let first = ranges[0].range.start;
@@ -235,12 +242,18 @@ impl Pass<'_> {
                     }
                 }
             }
-            Layer::MaxPooling2D(_) | Layer::GlobalMaxPooling2D(_) => {
+            Layer::MaxPooling2D(_)
+            | Layer::GlobalMaxPooling2D(_)
+            | Layer::MaxPooling1D(_)
+            | Layer::GlobalMaxPooling1D(_) => {
                 for (o, i) in chosen(graph, number, n, x).into_iter().enumerate() {
                     dx[i] += dz[o];
                 }
             }
-            Layer::AveragePooling2D(_) | Layer::GlobalAveragePooling2D(_) => {
+            Layer::AveragePooling2D(_)
+            | Layer::GlobalAveragePooling2D(_)
+            | Layer::AveragePooling1D(_)
+            | Layer::GlobalAveragePooling1D(_) => {
                 for (o, inputs) in pooled(graph, number, n).into_iter().enumerate() {
                     inputs.iter().for_each(|&i| dx[i] += dz[o] / inputs.len() as f64);
                 }

@@ -4,7 +4,7 @@ use model::Graph;
 use spec::Layer;
 
 use super::reference::last_axis;
-use super::windows::windows;
+use super::windows::{Sizes, windows};
 
 /// Calls `each` with every (input, kernel, output) that are multiplied for the windows of channels.
 pub(crate) fn depth_taps(
@@ -15,8 +15,12 @@ pub(crate) fn depth_taps(
 ) {
     let node = &graph.nodes()[number];
     let (sizes, times) = match &node.layer {
-        Layer::DepthwiseConv2D(c) => ((c.kernel_size, c.strides, c.padding), c.depth_multiplier),
-        Layer::SeparableConv2D(c) => ((c.kernel_size, c.strides, c.padding), c.depth_multiplier),
+        Layer::DepthwiseConv2D(c) => {
+            (Sizes::new(c.kernel_size, c.strides, c.padding), c.depth_multiplier)
+        }
+        Layer::SeparableConv2D(c) => {
+            (Sizes::new(c.kernel_size, c.strides, c.padding), c.depth_multiplier)
+        }
         _ => unreachable!("only for these"),
     };
     let channels = last_axis(graph, node.inputs[0]);

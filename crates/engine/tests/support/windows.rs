@@ -1,7 +1,7 @@
 //! Which inputs, weights and outputs have to do with each other, where windows slide over pictures.
 
 use model::Graph;
-use spec::{Layer, Padding, Pair, ZeroPadding2D};
+use spec::{Layer, Padding, Padding1D, Pair, ZeroPadding2D};
 
 use super::reference::last_axis;
 
@@ -33,17 +33,21 @@ pub(crate) fn taps(
     let node = &graph.nodes()[number];
     let shape = graph.shape(node.inputs[0]);
     let filters = last_axis(graph, number);
-    let Layer::Conv2D(conv) = &node.layer else {
-        let (rows, inputs) =
-            (shape[..shape.len() - 1].iter().product::<usize>(), shape[shape.len() - 1]);
-        for (row, i, o) in triples(n * rows, inputs, filters) {
-            each(row * inputs + i, i * filters + o, row * filters + o);
+    let (conv, causal) = match &node.layer {
+        Layer::Conv2D(conv) => (conv.clone(), false),
+        Layer::Conv1D(conv) => (conv.over_row(), conv.padding == Padding1D::Causal),
+        _ => {
+            let inputs = shape[shape.len() - 1];
+            let rows: usize = shape[..shape.len() - 1].iter().product();
+            for (row, i, o) in triples(n * rows, inputs, filters) {
+                each(row * inputs + i, i * filters + o, row * filters + o);
+            }
+            return;
         }
-        return;
     };
-    let channels = shape[2];
-    let (size, strides) = (conv.kernel_size, conv.strides);
-    windows(graph, number, n, (size, strides, conv.padding), |pixel, tap, output| {
+    let channels = last_axis(graph, node.inputs[0]);
+    let sizes = Sizes { causal, ..Sizes::new(conv.kernel_size, conv.strides, conv.padding) };
+    windows(graph, number, n, sizes, |pixel, tap, output| {
         for (_, channel, filter) in triples(1, channels, filters) {
             let kernel = (tap * channels + channel) * filters + filter;
             each(pixel * channels + channel, kernel, output * filters + filter);
@@ -55,18 +59,45 @@ fn triples(a: usize, b: usize, c: usize) -> impl Iterator<Item = (usize, usize, 
     (0..a * b * c).map(move |i| (i / (b * c), i / c % b, i % c))
 }
 
+/// How windows lie over a picture.
+#[derive(Clone, Copy)]
+pub(crate) struct Sizes {
+    size: Pair,
+    stride: Pair,
+    padding: Padding,
+    /// Whether all padding comes before.
+    causal: bool,
+}
+
+impl Sizes {
+    pub(crate) fn new(size: Pair, stride: Pair, padding: Padding) -> Self {
+        Sizes { size, stride, padding, causal: false }
+    }
+}
+
+/// A sequence is a picture of one row.
+fn picture(shape: &[usize]) -> [usize; 3] {
+    match *shape {
+        [steps, features] => [1, steps, features],
+        [height, width, channels] => [height, width, channels],
+        _ => unreachable!("not a picture: {shape:?}"),
+    }
+}
+
 /// Calls `each` with every (input pixel, place in the window, output pixel), windows in order.
 pub(crate) fn windows(
     graph: &Graph,
     number: usize,
     n: usize,
-    (size, stride, padding): (Pair, Pair, Padding),
+    sizes: Sizes,
     mut each: impl FnMut(usize, usize, usize),
 ) {
-    let input = graph.shape(graph.nodes()[number].inputs[0]);
-    let output = graph.shape(number);
+    let input = picture(graph.shape(graph.nodes()[number].inputs[0]));
+    let output = picture(graph.shape(number));
+    let Sizes { size, stride, padding, causal } = sizes;
     let before = |windows: usize, size: usize, stride: usize, pixels: usize| match padding {
         Padding::Valid => 0,
+        _ if causal => size - 1,
         Padding::Same => ((windows - 1) * stride + size).saturating_sub(pixels) / 2,
     };
     let top = before(output[0], size.height, stride.height, input[0]);
@@ -86,21 +117,25 @@ pub(crate) fn windows(
 /// For each output of a pooling, the inputs in its window.
 pub(crate) fn pooled(graph: &Graph, number: usize, n: usize) -> Vec<Vec<usize>> {
     let node = &graph.nodes()[number];
-    let (Layer::MaxPooling2D(pool) | Layer::AveragePooling2D(pool)) = &node.layer else {
-        let input: usize = graph.shape(node.inputs[0]).iter().product();
-        let channels = last_axis(graph, number);
-        let inside = |sample: usize, channel: usize| {
-            (0..input / channels).map(|pixel| sample * input + pixel * channels + channel).collect()
-        };
-        return triples(1, n, channels)
-            .map(|(_, sample, channel)| inside(sample, channel))
-            .collect();
-    };
     let shape = graph.shape(number);
-    let channels = shape[2];
+    let channels = last_axis(graph, number);
+    let pool = match &node.layer {
+        Layer::MaxPooling2D(pool) | Layer::AveragePooling2D(pool) => pool.clone(),
+        Layer::MaxPooling1D(pool) | Layer::AveragePooling1D(pool) => pool.over_row(),
+        _ => {
+            let input: usize = graph.shape(node.inputs[0]).iter().product();
+            let inside = |sample: usize, channel: usize| {
+                let pixels = 0..input / channels;
+                pixels.map(|pixel| sample * input + pixel * channels + channel).collect()
+            };
+            let all = triples(1, n, channels);
+            return all.map(|(_, sample, channel)| inside(sample, channel)).collect();
+        }
+    };
     let mut inputs = vec![vec![]; n * shape.iter().product::<usize>()];
     let strides = pool.strides.unwrap_or(pool.pool_size);
-    windows(graph, number, n, (pool.pool_size, strides, pool.padding), |pixel, _, output| {
+    let sizes = Sizes::new(pool.pool_size, strides, pool.padding);
+    windows(graph, number, n, sizes, |pixel, _, output| {
         for channel in 0..channels {
             inputs[output * channels + channel].push(pixel * channels + channel);
         }

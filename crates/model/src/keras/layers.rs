@@ -35,6 +35,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
 /// Classes that have weights, which `trainable` is about.
 const WITH_WEIGHTS: &[&str] = &[
     "Dense",
+    "Conv1D",
     "Conv2D",
     "DepthwiseConv2D",
     "SeparableConv2D",
@@ -155,6 +156,18 @@ fn own_class<'a>(
                 {
                     let to = to.clone();
                     config.insert(factor.into(), to);
+                }
+            }
+            Ok(class)
+        }
+        "Conv1D" | "MaxPooling1D" | "AveragePooling1D" => {
+            // Keras writes a list of one.
+            for key in ["kernel_size", "pool_size", "strides"] {
+                if let Some(Value::Array(list)) = config.get(key)
+                    && let [one] = &list[..]
+                {
+                    let one = one.clone();
+                    config.insert(key.into(), one);
                 }
             }
             Ok(class)

@@ -95,6 +95,8 @@ fn layers_that_we_do_not_have() {
     one("LayerNormalization", json!({"axis": [-1, 1]}), &["`axis` is [-1,1]"]);
     one("LayerNormalization", json!({"rms_scaling": true}), &["rms_scaling"]);
     one("UnitNormalization", json!({"axis": 0}), &["`axis` is 0"]);
+    one("Conv1D", json!({"filters": 2, "kernel_size": [3]}), &["sequences [steps, features]"]);
+    one("GlobalMaxPooling1D", json!({}), &["sequences [steps, features]"]);
     one("Reshape", json!({"target_shape": [-1, 3]}), &["[-1,3]"]);
     one("Conv2D", json!({"filters": 2, "kernel_size": 3}), &["pictures"]);
     let mut own = functional(vec![input(), dense("odd", &["in"])], "odd");

@@ -66,7 +66,8 @@ fn lying_layers_are_refused() {
         let nodes = format!("[{},{}]", input(shape), node(name, &layer, inputs));
         let error = graph(&nodes).unwrap_err();
         assert!(error.contains(word), "{layer} after {shape}: {error}");
-        assert!(error.len() < 500, "{error}");
+        // The longest names all layers there are.
+        assert!(error.len() < 800, "{error}");
     }
     assert!(graph("[]").unwrap_err().contains("at least one layer"));
     let long = format!("[{}1]", "1,".repeat(100_000));

@@ -4,10 +4,10 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use spec::{
-    Activation, ActivationLayer, Add, Bidirectional, Concatenate, Conv2D, Dense, DepthwiseConv2D,
-    Dropout, Embedding, Flatten, GlobalPooling2D, Gru, Initializer, Input, Layer,
-    LayerNormalization, Lstm, MergeMode, Padding, Pooling2D, Recurrent, Reshape, SeparableConv2D,
-    UnitNormalization,
+    Activation, ActivationLayer, Add, Bidirectional, Concatenate, Conv1D, Conv2D, Dense,
+    DepthwiseConv2D, Dropout, Embedding, Flatten, GlobalPooling1D, GlobalPooling2D, Gru,
+    Initializer, Input, Layer, LayerNormalization, Lstm, MergeMode, Padding, Padding1D, Pooling1D,
+    Pooling2D, Recurrent, Reshape, SeparableConv2D, UnitNormalization,
 };
 
 use crate::{pair, share};
@@ -87,12 +87,44 @@ pub(crate) fn layer() -> impl Strategy<Value = Layer> {
         Just(Layer::Add(Add {})),
         Just(Layer::UnitNormalization(UnitNormalization {})),
         normalization(),
+        signal(),
         Just(Layer::Concatenate(Concatenate {})),
         channelwise(),
         sequence(),
         share().prop_map(|rate| Layer::Dropout(Dropout { rate })),
         Just(Layer::Flatten(Flatten {})),
         activation().prop_map(|activation| Layer::Activation(ActivationLayer { activation })),
+    ]
+}
+
+fn signal() -> impl Strategy<Value = Layer> {
+    let edges = prop_oneof![Just(Padding1D::Valid), Just(Padding1D::Same), Just(Padding1D::Causal)];
+    let conv = (1usize..1000, 1usize..100, 1usize..9, edges, activation(), initializer()).prop_map(
+        |(filters, kernel_size, strides, padding, activation, kernel_initializer)| {
+            Layer::Conv1D(Conv1D {
+                filters,
+                kernel_size,
+                strides,
+                padding,
+                activation,
+                use_bias: strides != 2,
+                kernel_initializer,
+                bias_initializer: Initializer::Zeros,
+                trainable: strides != 3,
+            })
+        },
+    );
+    let pool = (1usize..100, option::of(1usize..9), padding())
+        .prop_map(|(pool_size, strides, padding)| Pooling1D { pool_size, strides, padding });
+    prop_oneof![
+        conv,
+        (pool, any::<bool>()).prop_map(|(pool, largest)| match largest {
+            true => Layer::MaxPooling1D(pool),
+            false => Layer::AveragePooling1D(pool),
+        }),
+        any::<bool>().prop_map(|keepdims| Layer::GlobalMaxPooling1D(GlobalPooling1D { keepdims })),
+        any::<bool>()
+            .prop_map(|keepdims| Layer::GlobalAveragePooling1D(GlobalPooling1D { keepdims })),
     ]
 }
 
