@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     BatchNormalization, Bidirectional, Conv1D, Conv2D, DepthwiseConv2D, Embedding, GlobalPooling1D,
     GlobalPooling2D, Gru, LayerNormalization, Lstm, Pooling1D, Pooling2D, RandomFlip,
-    RandomRotation, RandomTranslation, Rescaling, SeparableConv2D, UnitNormalization, ZeroPadding2D,
+    RandomRotation, RandomTranslation, Rescaling, SeparableConv2D, UnitNormalization,
+    ZeroPadding2D,
 };
 
 /// One layer of a network.

@@ -8,9 +8,9 @@ use proptest::option;
 use proptest::prelude::*;
 use spec::{
     self as spec, Action, Adam, Adamw, Assign, Average, Builtin, Checkpoint, Clip, Color, Combine,
-    Data, Duration, EarlyStop, Evaluate, Freeze, Holdout, Length, Loss, LossName, Mode, Model, Monitor,
-    Optimizer, Outer, Pair, ParameterServer, Prepare, Rate, Reduction, Rmsprop, RunSpec, Schedule,
-    Sgd, Split, Step, Sync, Train,
+    Data, Duration, EarlyStop, Evaluate, Freeze, Holdout, Length, Loss, LossName, Mode, Model,
+    Monitor, Optimizer, Outer, Pair, ParameterServer, Prepare, Rate, Reduction, Rmsprop, RunSpec,
+    Schedule, Sgd, Split, Step, Sync, Train,
 };
 
 fn name() -> impl Strategy<Value = String> {
