@@ -77,7 +77,7 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
         | Layer::MaxPooling1D(_)
         | Layer::AveragePooling1D(_)
         | Layer::GlobalMaxPooling1D(_)
-        | Layer::GlobalAveragePooling1D(_) => row_shape(layer, input),
+        | Layer::GlobalAveragePooling1D(_) => signal_shape(layer, input),
         Layer::DepthwiseConv2D(conv) => {
             let [height, width, channels] =
                 slid(input, conv.kernel_size, conv.strides, conv.padding)?;
@@ -120,28 +120,6 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
         Layer::Embedding(_) | Layer::Gru(_) | Layer::Lstm(_) | Layer::Bidirectional(_) => {
             sequence::shape(layer, input)
         }
-    }
-}
-
-/// The shape of the output of a layer that slides over a sequence: a picture of one row.
-fn row_shape(layer: &Layer, input: &[usize]) -> Result<Vec<usize>, String> {
-    match layer {
-        Layer::Conv1D(layer) => {
-            let (row, conv) = (one_row(input)?, layer.over_row());
-            let [_, steps, _] = slid(&row, conv.kernel_size, conv.strides, conv.padding)?;
-            Ok(vec![steps, conv.filters])
-        }
-        Layer::MaxPooling1D(pool) | Layer::AveragePooling1D(pool) => {
-            let (row, pool) = (one_row(input)?, pool.over_row());
-            let strides = pool.strides.unwrap_or(pool.pool_size);
-            let [_, steps, features] = slid(&row, pool.pool_size, strides, pool.padding)?;
-            Ok(vec![steps, features])
-        }
-        Layer::GlobalMaxPooling1D(pool) | Layer::GlobalAveragePooling1D(pool) => {
-            let [_, _, features] = one_row(input)?;
-            Ok(if pool.keepdims { vec![1, features] } else { vec![features] })
-        }
-        _ => unreachable!("it slides over no sequence"),
     }
 }
 
@@ -281,6 +259,28 @@ fn picture(shape: &[usize]) -> Result<[usize; 3], String> {
     shape
         .try_into()
         .map_err(|_| format!("it takes pictures [height, width, channels], not {shape:?}"))
+}
+
+/// The shape of what windows over a sequence come to.
+fn signal_shape(layer: &Layer, input: &[usize]) -> Result<Vec<usize>, String> {
+    match layer {
+        Layer::Conv1D(layer) => {
+            let (row, conv) = (one_row(input)?, layer.over_row());
+            let [_, steps, _] = slid(&row, conv.kernel_size, conv.strides, conv.padding)?;
+            Ok(vec![steps, conv.filters])
+        }
+        Layer::MaxPooling1D(pool) | Layer::AveragePooling1D(pool) => {
+            let (row, pool) = (one_row(input)?, pool.over_row());
+            let strides = pool.strides.unwrap_or(pool.pool_size);
+            let [_, steps, features] = slid(&row, pool.pool_size, strides, pool.padding)?;
+            Ok(vec![steps, features])
+        }
+        Layer::GlobalMaxPooling1D(pool) | Layer::GlobalAveragePooling1D(pool) => {
+            let [_, _, features] = one_row(input)?;
+            Ok(if pool.keepdims { vec![1, features] } else { vec![features] })
+        }
+        other => unreachable!("it has no windows over sequences: {other:?}"),
+    }
 }
 
 /// A sequence as a picture of one row.

@@ -252,13 +252,9 @@ pub(crate) fn branched(seed: u64) -> Graph {
             at = add(activation(some_activation(draw(21))), vec![at]);
         }
     }
-    at = match draw(6) {
-        0 => add(depthwise(1 + draw(2), [1 + draw(2), 1 + draw(2)], Padding::Same), vec![at]),
-        1 => add(depthwise(1 + draw(2), [1 + draw(2), 1 + draw(2)], Padding::Valid), vec![at]),
-        2 => add(average([2 + draw(2), 2], [1 + draw(2), 1], Padding::Same), vec![at]),
-        3 => add(average([2, 1 + draw(2)], [2, 1], Padding::Valid), vec![at]),
-        _ => at,
-    };
+    if let Some(layer) = by_channel(&mut draw) {
+        at = add(layer, vec![at]);
+    }
     at = match draw(3) {
         0 => add(Layer::GlobalAveragePooling2D(GlobalPooling2D { keepdims: false }), vec![at]),
         1 => add(Layer::GlobalMaxPooling2D(GlobalPooling2D { keepdims: false }), vec![at]),
@@ -266,6 +262,17 @@ pub(crate) fn branched(seed: u64) -> Graph {
     };
     add(dense(2 + draw(9), Activation::Softmax), vec![at]);
     Graph::new(nodes).expect("branches that fit")
+}
+
+/// Windows for each channel, or none.
+fn by_channel(draw: &mut impl FnMut(usize) -> usize) -> Option<Layer> {
+    Some(match draw(6) {
+        0 => depthwise(1 + draw(2), [1 + draw(2), 1 + draw(2)], Padding::Same),
+        1 => depthwise(1 + draw(2), [1 + draw(2), 1 + draw(2)], Padding::Valid),
+        2 => average([2 + draw(2), 2], [1 + draw(2), 1], Padding::Same),
+        3 => average([2, 1 + draw(2)], [2, 1], Padding::Valid),
+        _ => return None,
+    })
 }
 
 fn some_activation(draw: usize) -> Activation {

@@ -210,6 +210,26 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
+    /// The gradient of x where a layer's outputs are weighted sums.
+    fn product_backward(&self, (x, dz): (&[f64], &[f64]), gradients: &mut [f64]) -> Vec<f64> {
+        let (graph, number, n) = (self.graph, self.number, self.n);
+        let row = last_axis(graph, number);
+        let mut dx = vec![0.0; x.len()];
+        let [kernel, _] = kernel_and_bias(graph, number, self.weights);
+        let ranges = graph.weights_of(number);
+        let first = ranges[0].range.start;
+        taps(graph, number, n, |i, k, o| {
+            gradients[first + k] += x[i] * dz[o];
+            dx[i] += kernel[k] * dz[o];
+        });
+        if let Some(bias) = ranges.get(1) {
+            for (o, dz) in dz.iter().enumerate() {
+                gradients[bias.range.start + o % row] += dz;
+            }
+        }
+        dx
+    }
+
     /// The gradient of x from that of y; `skip` when the head has been through the activation.
     fn backward(
         &self,
@@ -229,18 +249,7 @@ impl Pass<'_> {
         let mut dx = vec![0.0; x.len()];
         match layer {
             Layer::Dense(_) | Layer::Conv2D(_) | Layer::Conv1D(_) => {
-                let [kernel, _] = kernel_and_bias(graph, number, self.weights);
-                let ranges = graph.weights_of(number);
-                let first = ranges[0].range.start;
-                taps(graph, number, n, |i, k, o| {
-                    gradients[first + k] += x[i] * dz[o];
-                    dx[i] += kernel[k] * dz[o];
-                });
-                if let Some(bias) = ranges.get(1) {
-                    for (o, dz) in dz.iter().enumerate() {
-                        gradients[bias.range.start + o % row] += dz;
-                    }
-                }
+                dx = self.product_backward((x, &dz), gradients);
             }
             Layer::MaxPooling2D(_)
             | Layer::GlobalMaxPooling2D(_)
