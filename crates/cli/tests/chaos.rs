@@ -211,7 +211,6 @@ fn kill(file: &str, kills: u64, moments: Key) {
         faults += report["faults_survived"].as_u64().unwrap();
         check_events(&yard, run, &hit);
     }
-    println!("{kills} kills, {faults} processes lost on the way of\n{file}");
     assert!(faults > 0, "none of the kills hit a process at work");
 }
 
