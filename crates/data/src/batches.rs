@@ -18,58 +18,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use random::{Key, Purpose};
-
 use crate::error::{DataError, Result};
+use crate::order::Order;
 use crate::samples::{Samples, Values, View};
-use crate::triplets::{Draw, triplets};
 
 /// Bytes of values a block aims at.
 const BLOCK: usize = 256 << 10;
 
 /// Blocks on their way; one more is being filled and one being used.
 const AHEAD: usize = 2;
-
-/// Which batches are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Order {
-    /// The run's seed.
-    pub seed: u64,
-    /// The logical worker.
-    pub rank: u64,
-    /// Samples in a batch; the last one of an epoch may be shorter.
-    pub batch: usize,
-    /// Steps in an epoch: at least as many as the samples make batches; the rest are empty.
-    pub steps_per_epoch: u64,
-    /// The first step.
-    pub start: u64,
-    /// Triplets are drawn of the samples, so many; without it, each sample is one by itself.
-    pub draw: Option<Draw>,
-}
-
-impl Order {
-    /// How many samples of a source make one of a batch.
-    fn pictures(&self) -> usize {
-        if self.draw.is_some() { 3 } else { 1 }
-    }
-
-    /// How many samples an epoch has.
-    fn count(&self, samples: &Samples) -> usize {
-        self.draw.map_or(samples.len(), |draw| draw.count(&samples.per_class()))
-    }
-
-    /// An epoch's samples, picture after picture.
-    fn epoch(&self, samples: &Samples, epoch: u64) -> Vec<u32> {
-        let &Order { seed, rank, .. } = self;
-        match self.draw {
-            Some(draw) => triplets(&samples.y, draw, seed, rank, epoch).into_flattened(),
-            None => {
-                let key = Key::new(seed, Purpose::Shuffle).with(rank);
-                key.with(epoch).permutation(samples.len())
-            }
-        }
-    }
-}
 
 /// The samples of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -269,7 +226,10 @@ fn empty_block(samples: &Samples, rows: usize) -> Block {
 
 #[cfg(test)]
 mod tests {
+    use random::{Key, Purpose};
+
     use super::*;
+    use crate::triplets::{Draw, triplets};
 
     /// An order without empty batches, and with so many of them at the end of each epoch.
     fn order(samples: usize, batch: usize, start: u64, empty: u64) -> Order {

@@ -122,7 +122,7 @@ pub enum Builtin {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         image_size: Option<Pair>,
         /// How many numbers a face becomes.
-        #[serde(default = "embedding")]
+        #[serde(default = "small_embedding")]
         #[schemars(range(min = 2, max = 65_536))]
         embedding: usize,
     },
@@ -219,6 +219,10 @@ fn fifth() -> f32 {
 
 fn embedding() -> usize {
     128
+}
+
+fn small_embedding() -> usize {
+    64
 }
 
 fn ten_thousand() -> usize {
