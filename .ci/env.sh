@@ -41,7 +41,7 @@ tool() {
 
 # Each clone leaves its own copy of our crates in the shared folders.
 keep_cache_small() {
-  local limit_mb=8000 folder used_mb
+  local limit_mb=12000 folder used_mb
   for folder in "$CARGO_TARGET_DIR" "$cache/fuzz-target"; do
     mkdir -p "$folder"
     used_mb=$(du -sm "$folder" | cut -f1)

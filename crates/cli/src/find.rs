@@ -44,14 +44,28 @@ pub(crate) fn model(name: &str, env: &Env) -> Result<(PathBuf, Published), Failu
 
 /// The dataset that `from` means: a built-in name or a path.
 pub(crate) fn dataset(from: &str, seed: u64, env: &Env) -> Result<Dataset, Failure> {
-    let data = spec::Data::named(from);
+    load(&spec::Data::named(from), seed, env)
+}
+
+/// The same for a model: pictures are made what it takes.
+pub(crate) fn dataset_for(
+    from: &str,
+    published: &Published,
+    env: &Env,
+) -> Result<Dataset, Failure> {
+    let mut data = spec::Data::named(from);
+    published.first().card.input.form.ask_of(&mut data);
+    load(&data, 0, env)
+}
+
+fn load(data: &spec::Data, seed: u64, env: &Env) -> Result<Dataset, Failure> {
     let mut tell = |progress: data::Progress<'_>| {
         // A person who waits for a download wants to know; once for each file is enough here.
         if let data::Progress::Fetching { file, done: 0, .. } = progress {
             output::talk(&format!("fetching {file}"));
         }
     };
-    data::load(&data, seed, &env.places(), &mut tell).or_usage()
+    data::load(data, seed, &env.places(), &mut tell).or_usage()
 }
 
 /// The samples of a dataset that a model is measured on: the test split where there is one.

@@ -1,7 +1,7 @@
 //! How what people have becomes a sample: facts that travel with a model.
 
 use serde::{Deserialize, Serialize};
-use spec::Color;
+use spec::{Color, Data, Pair};
 
 /// What a sample is made from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +52,13 @@ impl Form {
     /// Whether samples are numbers, of which there is nothing more to say.
     pub fn is_numbers(&self) -> bool {
         *self == Form::Numbers
+    }
+
+    /// Asks of data what samples of this form are made by, where that is for the run file to say.
+    pub fn ask_of(&self, data: &mut Data) {
+        if let Form::Pixels(Pixels { height, width, color }) = *self {
+            (data.image_size, data.color) = (Some(Pair { height, width }), Some(color));
+        }
     }
 
     /// What is wrong with a form that came from a file.

@@ -7,7 +7,7 @@
 //! would nearly always be right.
 //!
 //! Embeddings are scaled to length 1. The same is asked of the network before training, and of pixels
-//! taken as embeddings: what training was worth is what it adds to these.
+//! taken as embeddings (for top-1, as they are): what training was worth is what it adds to these.
 
 use std::fmt;
 
@@ -72,7 +72,7 @@ pub fn recognize(
         pairs.ask(&embeddings(&mut session, samples, (scale, batch)), threshold)
     };
     let (trained, untrained) = (ask(&model.weights), ask(&fresh));
-    let pixels = pairs.ask(&pixels(samples), threshold);
+    let pixels = pairs.ask_pixels(samples, threshold);
     let (people, probes) = (pairs.gallery.len(), pairs.probes.len());
     Ok(Some(Faces { people, probes, threshold, trained, untrained, pixels }))
 }
@@ -100,15 +100,12 @@ fn embeddings(session: &mut Session, samples: &Samples, (scale, batch): (f32, us
 }
 
 fn pixels(samples: &Samples) -> Vec<f32> {
-    let pictures = if samples.are_triplets() { 3 * samples.len() } else { samples.len() };
-    let mut all: Vec<f32> = match samples.x.view() {
+    match samples.x.view() {
         View::U8(x) => x.iter().map(|&x| f32::from(x)).collect(),
         View::U16(x) => x.iter().map(|&x| f32::from(x)).collect(),
         View::U32(x) => x.iter().map(|&x| x as f32).collect(),
         View::F32(x) => x.to_vec(),
-    };
-    normalize(&mut all, pictures);
-    all
+    }
 }
 
 /// Scales each of `n` rows to length 1; a row of zeros stays.
@@ -153,6 +150,15 @@ impl Pairs {
             )));
         }
         Ok(Pairs { gallery, probes, pictures: samples.len() })
+    }
+
+    /// How well pixels do. What is nearest is asked of them as they are, which does better than if they
+    /// had length 1; a threshold is for length 1.
+    fn ask_pixels(&self, samples: &Samples, threshold: f32) -> Recognition {
+        let mut all = pixels(samples);
+        let top_1 = self.ask(&all, threshold).top_1;
+        normalize(&mut all, self.pictures);
+        Recognition { top_1, ..self.ask(&all, threshold) }
     }
 
     /// How well the embeddings of all pictures tell people apart.
@@ -249,12 +255,12 @@ mod tests {
         let samples = people(&x, &[0, 0, 1, 1, 1]);
         let pairs = Pairs::of(&samples).unwrap();
         assert_eq!((&pairs.gallery[..], pairs.probes.len()), (&[(0, 0), (2, 1)][..], 3));
-        let found = pairs.ask(&pixels(&samples), 1.0);
+        let found = pairs.ask_pixels(&samples, 1.0);
         assert_eq!(found.top_1, Some(2.0 / 3.0));
         // Of one person two pairs of three are near, and of two people two of three apart.
         assert!((found.verification - 2.0 / 3.0).abs() < 1e-9, "{found:?}");
         assert!(found.best_verification >= found.verification);
-        let at_best = pairs.ask(&pixels(&samples), found.best_threshold);
+        let at_best = pairs.ask_pixels(&samples, found.best_threshold);
         assert_eq!(at_best.verification, found.best_verification);
     }
 
@@ -270,7 +276,7 @@ mod tests {
         let x = [1.0, 0.0, 1.0, 0.1, 0.0, 1.0];
         let samples = Samples { shape: vec![3, 1, 1, 2], ..people(&x, &[0]) };
         let pairs = Pairs::of(&samples).unwrap();
-        let found = pairs.ask(&pixels(&samples), 1.0);
+        let found = pairs.ask_pixels(&samples, 1.0);
         assert_eq!((found.top_1, found.verification), (None, 1.0));
     }
 

@@ -47,7 +47,7 @@ struct Measured {
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let (path, published) = find::model(&args.modelpath, env)?;
-    let samples = find::test_samples(find::dataset(&args.data, 0, env)?);
+    let samples = find::test_samples(find::dataset_for(&args.data, &published, env)?);
     let cpu = Cpu::new(env.threads, env.isa());
     let batch = args.batch as usize;
     let metrics = train::measure(&published, &samples, batch, cpu.clone())?;
