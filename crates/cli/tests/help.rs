@@ -55,11 +55,36 @@ fn init_writes_what_plan_and_run_take_and_never_overwrites() {
         let file = format!("{name}.yaml");
         let text = std::fs::read_to_string(yard.path(&file)).unwrap();
         assert!(text.contains(&format!("trainyard run {file}")), "{text}");
-        let plan = yard.json(&["plan", &file, "--json"]);
+        let mut args = vec!["plan", &file, "--json"];
+        args.extend(own_pictures(&yard, name).into_iter().flat_map(|set| ["--set", set]));
+        let plan = yard.json(&args);
         assert!(plan["tasks"].as_array().unwrap().len() >= 3, "{name}: {plan}");
         assert!(yard.fails(1, &["init", name]).contains("left as it is"));
     }
     assert!(yard.fails(2, &["init", "nothing"]).contains("mnist-sample"));
+}
+
+/// Pictures for an example that takes its user's own, and the setting that says where they are.
+fn own_pictures(yard: &Yard, example: &str) -> Option<&'static str> {
+    let picture = [&b"P5 8 8 255\n"[..], &[7; 64]].concat();
+    let write = |folder: &str| {
+        for number in 0..2 {
+            yard.file(&format!("{folder}/{number}.pgm"), &picture);
+        }
+    };
+    match example {
+        "cats-and-dogs" => {
+            for class in ["train/cats", "train/dogs", "validation/cats", "validation/dogs"] {
+                write(&format!("pets/{class}"));
+            }
+            Some("data.from=./pets")
+        }
+        "faces" => {
+            (0..12).for_each(|person| write(&format!("people/{person}")));
+            Some("data.from=./people")
+        }
+        _ => None,
+    }
 }
 
 #[test]
