@@ -68,8 +68,9 @@ fn compare(name: &str, graph: &model::Graph, seed: u64, n: usize) {
     close(&format!("{name}: answers"), &answers, &still.answers, (1e-6, 3e-5));
     // Sums may cancel: a bias before a normalization has no gradient at all.
     let share = if support::normalizes(graph) { 0.1 } else { 0.01 };
-    // A gradient begins as a probability less one: where all answers are nearly certain, few digits are left.
-    let tolerance = 3e-5 + 2e-7 / doubt(loss.name, &still.answers, &y);
+    // Twenty layers round. And a gradient begins as a probability less one: where all answers are nearly
+    // certain, few digits are left.
+    let tolerance = 5e-5 + 2e-7 / doubt(loss.name, &still.answers, &y);
     let least = share * want.gradients.iter().fold(1e-4f64, |top, v| top.max(v.abs()));
     for weight in graph.weights() {
         let range = weight.range.clone();

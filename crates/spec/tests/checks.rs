@@ -65,7 +65,7 @@ fn networks_know_their_own_arguments() {
         "mnist.yaml:3:8: model: unknown value `resnet`
   3 | model: resnet
     |        ^^^^^^
-  hint: known here: `mnist-mlp`, `mnist-cnn`, `small-xception`, `imdb-bigru`, or a path such as `model.safetensors`"
+  hint: known here: `mnist-mlp`, `mnist-cnn`, `small-xception`, `imdb-bigru`, `facenet`, `facenet-small`, or a path such as `model.safetensors`"
     );
     assert!(model("nets/a.onnx").contains("a model file ends in `.safetensors`"));
 }

@@ -74,12 +74,6 @@ fn what_a_later_version_has_is_not_called_unknown() {
         later(mode, "stale")
     );
     assert_eq!(
-        error("name: a\ndata: imdb\nmodel: facenet\n"),
-        "mnist.yaml:3:8: model: `facenet` is not in this version yet
-  3 | model: facenet
-    |        ^^^^^^^"
-    );
-    assert_eq!(
         error("name: a\ndata: mnist\nmodel: nets/face.pt\n"),
         "mnist.yaml:3:8: model: `nets/face.pt`: a model file ends in `.safetensors`, `.h5` or `.keras`
   3 | model: nets/face.pt

@@ -137,6 +137,7 @@ pub(crate) fn check_fit(graph: &Graph, samples: &Samples) -> Result<(), Error> {
     let ids = samples.x.kind().is_ids();
     let words = ids.then(|| samples.x.view().largest_id().map_or(0, |id| id as usize + 1));
     check_vocabulary(graph, words)?;
+    check_ids(graph, samples.x.view())?;
     let usual = LossName::usual(graph.output_shape().iter().product());
     check_shape(graph, &samples.shape, (samples.classes, usual))
 }
