@@ -29,7 +29,7 @@ class Binary:
         done = subprocess.run([self.path, *arguments], cwd=self.folder, capture_output=True, text=True,
                               timeout=TIMEOUT)
         if done.returncode:
-            words, told = " ".join(arguments), done.stderr.strip()[-500:]
+            words, told = " ".join(arguments), done.stderr.strip()[-2000:]
             raise AssertionError(f"trainyard {words} exited {done.returncode}: {told}")
         return done.stdout
 
