@@ -1,6 +1,7 @@
-//! Trains built-in networks on random data and prints the speed, and if asked what each operation takes.
+//! Trains built-in networks on random data and prints the speed; `trainyard bench --profile` tells what
+//! each operation takes.
 //!
-//! `cargo run --release -p trainyard-engine --example speed -- [mlp|cnn|xception|bigru|all] [threads] [isa] [rounds] [profile]`
+//! `cargo run --release -p trainyard-engine --example speed -- [mlp|cnn|xception|bigru|all] [threads] [isa] [rounds]`
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -9,7 +10,7 @@
 
 use std::time::Instant;
 
-use engine::{Cpu, Input, Isa, Noise, Optimizer, Piece, Program, Session, Trained};
+use engine::{Cpu, Input, Isa, Noise, Optimizer, Program, Session, Trained};
 use model::Network;
 use random::{Key, Purpose};
 use spec::Builtin;
@@ -93,9 +94,6 @@ fn measure(name: &str, network: &Network, (input, y, steps): (Input<'_>, &[u32],
     let mut session = Session::new(program, cpu.clone());
     session.weights_mut().copy_from_slice(&graph.initialize(0));
     let mut optimizer = Optimizer::new(network.optimizer, Trained::of(graph));
-    if std::env::args().any(|word| word == "profile") {
-        profile(graph, &mut session, (input, y));
-    }
     let busy = processor_seconds();
     let mut times: Vec<f64> = (0..steps)
         .map(|step| {
@@ -125,38 +123,4 @@ fn processor_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text.split(' ').next().and_then(|word| word.parse::<f64>().ok());
     nanoseconds.unwrap_or(0.0) / 1e9
-}
-
-/// Prints what each operation of a step takes.
-fn profile(graph: &model::Graph, session: &mut Session, (input, y): (Input<'_>, &[u32])) {
-    let labor = session.program().labor();
-    let mut best = vec![[f64::INFINITY; 2]; labor.len()];
-    for step in 0..3 {
-        let mut last = Instant::now();
-        session.gradient_watched(input, y, (Noise { seed: 0, rank: 0, step }, 1.0), |piece| {
-            let now = Instant::now();
-            let seconds = (now - last).as_secs_f64();
-            last = now;
-            match piece {
-                Piece::Forward(number) => best[number][0] = best[number][0].min(seconds),
-                Piece::Backward(number) => best[number][1] = best[number][1].min(seconds),
-                Piece::Input | Piece::Head => {}
-            }
-        });
-    }
-    let total: f64 = best.iter().flatten().sum();
-    for (labor, [forward, backward]) in labor.iter().zip(&best) {
-        let rate = |work: usize, seconds: f64| 2e-9 * (work * y.len()) as f64 / seconds;
-        println!(
-            "{:28} {:10} forward {:7.2} ms {:6.1} GFLOP/s, backward {:7.2} ms {:6.1} GFLOP/s, {:4.1} %",
-            graph.nodes()[labor.layer].name,
-            labor.name,
-            1e3 * forward,
-            rate(labor.forward, *forward),
-            1e3 * backward,
-            rate(labor.backward, *backward),
-            100.0 * (forward + backward) / total,
-        );
-    }
-    println!("{:.1} ms", 1e3 * total);
 }

@@ -16,6 +16,12 @@ pub(crate) fn relu(x: f32) -> f32 {
     if 0.0 > x { 0.0 } else { x }
 }
 
+/// ln(1 + e^x).
+#[inline(always)]
+pub(crate) fn softplus(x: f32) -> f32 {
+    relu(x) + ln(1.0 + exp(-x.abs()))
+}
+
 /// e^x, within 2 units in the last place for -87 <= x <= 88; clamped outside.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {

@@ -6,7 +6,7 @@
 
 use spec::{
     Activation, ActivationLayer, Add, BatchNormalization, Concatenate, Conv2D, Dense, Dropout,
-    GlobalPooling2D, Initializer, Layer, Padding, Pair, Pooling2D, Rescaling,
+    GlobalPooling2D, Layer, Padding, Pair, Pooling2D, Rescaling,
 };
 
 use crate::build::Build;
@@ -122,15 +122,10 @@ fn convolve(build: &mut Build, from: usize, window: Window, padding: Padding) ->
 
 fn conv((filters, [height, width], stride): Window, padding: Padding) -> Conv2D {
     Conv2D {
-        filters,
-        kernel_size: Pair { height, width },
         strides: Pair::square(stride),
         padding,
-        activation: Activation::Linear,
         use_bias: false,
-        kernel_initializer: Initializer::GlorotUniform,
-        bias_initializer: Initializer::Zeros,
-        trainable: true,
+        ..Conv2D::new(filters, Pair { height, width })
     }
 }
 

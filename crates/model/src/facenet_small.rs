@@ -10,7 +10,7 @@
 
 use spec::{
     Activation, ActivationLayer, BatchNormalization, Conv2D, Dense, Dropout, Fill, Flatten, Flip,
-    Initializer, Layer, Padding, Pair, Pooling2D, RandomFlip, RandomRotation, Rescaling,
+    Layer, Padding, Pair, Pooling2D, RandomFlip, RandomRotation, Rescaling,
 };
 
 use crate::network::dense;
@@ -72,15 +72,10 @@ fn normalize(learned: bool) -> Layer {
 
 fn conv(filters: usize, stride: usize) -> Layer {
     Layer::Conv2D(Conv2D {
-        filters,
-        kernel_size: Pair::square(3),
         strides: Pair::square(stride),
         padding: Padding::Same,
-        activation: Activation::Linear,
         use_bias: false,
-        kernel_initializer: Initializer::GlorotUniform,
-        bias_initializer: Initializer::Zeros,
-        trainable: true,
+        ..Conv2D::new(filters, Pair::square(3))
     })
 }
 

@@ -51,10 +51,9 @@ impl Model {
         let (scales, offsets) = line(settings, self.weights_of(norm));
         let mut weights = self.weights_of(product).to_vec();
         let parts = self.graph.weights_of(product);
-        let end = parts.iter().map(|weight| weight.range.len()).sum::<usize>();
         let has_bias = parts.last().is_some_and(|weight| weight.name.ends_with("/bias"));
         if !has_bias {
-            weights.resize(end + scales.len(), 0.0);
+            weights.resize(weights.len() + scales.len(), 0.0);
         }
         let bias = weights.len() - scales.len();
         // The kernel right before the bias is the one whose last sides are the channels.
@@ -98,9 +97,7 @@ fn line(settings: &BatchNormalization, weights: &[f32]) -> (Vec<f32>, Vec<f32>) 
 /// The normalizations that fold, each with its product: a layer that nothing else reads, and that does
 /// nothing after its bias.
 fn foldable(graph: &Graph) -> BTreeMap<usize, usize> {
-    let nodes = graph.nodes();
-    let mut readers = vec![0; nodes.len()];
-    nodes.iter().flat_map(|node| &node.inputs).for_each(|&input| readers[input] += 1);
+    let (nodes, readers) = (graph.nodes(), graph.readers());
     let folds = |(number, node): (usize, &Node)| {
         let &[product] = &node.inputs[..] else { return None };
         let is_norm = matches!(node.layer, Layer::BatchNormalization(_));

@@ -95,6 +95,13 @@ impl Graph {
         &self.nodes
     }
 
+    /// How many layers read what each layer makes.
+    pub fn readers(&self) -> Vec<usize> {
+        let mut readers = vec![0; self.nodes.len()];
+        self.nodes.iter().flat_map(|node| &node.inputs).for_each(|&input| readers[input] += 1);
+        readers
+    }
+
     /// The shape of a node's output for one sample, without the batch.
     pub fn shape(&self, node: usize) -> &[usize] {
         &self.shapes[node]

@@ -144,6 +144,10 @@ fn mnist_mlp(hidden: usize, input: &[usize], classes: usize) -> Vec<Layer> {
 
 /// The network of S2: two convolutions, a pooling, and no hidden dense layer.
 fn mnist_cnn(dropout: [f32; 2], classes: usize) -> Vec<Layer> {
+    let conv = |filters| {
+        let activation = Activation::Relu;
+        Layer::Conv2D(Conv2D { activation, ..Conv2D::new(filters, Pair::square(3)) })
+    };
     let [early, late] = dropout.map(|rate| Layer::Dropout(Dropout { rate }));
     vec![
         conv(32),
@@ -194,20 +198,6 @@ pub(crate) fn dense(units: usize, activation: Activation) -> Dense {
         bias_initializer: Initializer::Zeros,
         trainable: true,
     }
-}
-
-fn conv(filters: usize) -> Layer {
-    Layer::Conv2D(Conv2D {
-        filters,
-        kernel_size: Pair::square(3),
-        strides: Pair::square(1),
-        padding: Padding::Valid,
-        activation: Activation::Relu,
-        use_bias: true,
-        kernel_initializer: Initializer::GlorotUniform,
-        bias_initializer: Initializer::Zeros,
-        trainable: true,
-    })
 }
 
 /// The network takes the data's samples.

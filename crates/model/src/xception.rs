@@ -74,15 +74,9 @@ fn normalize(build: &mut Build) -> usize {
 
 fn conv(filters: usize, size: usize, stride: usize) -> Layer {
     Layer::Conv2D(Conv2D {
-        filters,
-        kernel_size: Pair::square(size),
         strides: Pair::square(stride),
         padding: Padding::Same,
-        activation: Activation::Linear,
-        use_bias: true,
-        kernel_initializer: Initializer::GlorotUniform,
-        bias_initializer: Initializer::Zeros,
-        trainable: true,
+        ..Conv2D::new(filters, Pair::square(size))
     })
 }
 

@@ -38,6 +38,23 @@ pub struct Conv2D {
     pub trainable: bool,
 }
 
+impl Conv2D {
+    /// A convolution with Keras' defaults.
+    pub fn new(filters: usize, kernel_size: Pair) -> Conv2D {
+        Conv2D {
+            filters,
+            kernel_size,
+            strides: Pair::square(1),
+            padding: Padding::Valid,
+            activation: Activation::Linear,
+            use_bias: true,
+            kernel_initializer: Initializer::GlorotUniform,
+            bias_initializer: Initializer::Zeros,
+            trainable: true,
+        }
+    }
+}
+
 /// A window of weights for each channel slides over a picture (height, width, channels).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

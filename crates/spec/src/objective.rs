@@ -34,6 +34,11 @@ impl Loss {
         Loss { name, ..Loss::default() }
     }
 
+    /// `triplet`: how much nearer the same person has to be than another one.
+    pub fn margin(&self) -> f32 {
+        self.alpha.unwrap_or(0.4)
+    }
+
     /// How many pictures a sample is.
     pub fn pictures(&self) -> usize {
         match self.name {

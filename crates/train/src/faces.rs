@@ -79,6 +79,7 @@ pub fn recognize(
 
 /// The embeddings of pictures, each of length 1.
 pub fn embed(model: &Model, x: View<'_>, n: usize, cpu: Cpu) -> Result<Vec<f32>, Error> {
+    let model = model.folded();
     let mut session = Session::new(Program::inference(&model.graph, n.max(1))?, cpu);
     session.weights_mut().copy_from_slice(&model.weights);
     let mut rows = session.predict(input(x, model.card.input.scale), n).to_vec();

@@ -82,7 +82,7 @@ curve!(
 curve!(
     /// ln(1 + e^x).
     softplus, softplus_backward,
-    |x| math::relu(x) + math::ln(1.0 + math::exp(-x.abs())),
+    |x| math::softplus(x),
     |y| 1.0 - math::exp(-y)
 );
 curve!(

@@ -18,8 +18,8 @@ curve!(
 );
 curve!(
     /// x·tanh(ln(1 + e^x)).
-    mish, mish_backward, |x| x * math::tanh(softplus(x)), |x| {
-        let t = math::tanh(softplus(x));
+    mish, mish_backward, |x| x * math::tanh(math::softplus(x)), |x| {
+        let t = math::tanh(math::softplus(x));
         (x * math::sigmoid(x)).mul_add(1.0 - t * t, t)
     }
 );
@@ -38,9 +38,4 @@ const DENSITY: f32 = 0.398_942_3;
 #[inline(always)]
 fn below(x: f32) -> f32 {
     0.5 * (1.0 + math::erf(x * std::f32::consts::FRAC_1_SQRT_2))
-}
-
-#[inline(always)]
-fn softplus(x: f32) -> f32 {
-    math::relu(x) + math::ln(1.0 + math::exp(-x.abs()))
 }

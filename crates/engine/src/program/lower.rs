@@ -38,9 +38,7 @@ pub(super) struct Step {
 }
 
 pub(super) fn lower(graph: &Graph, loss: LossName) -> Draft {
-    let mut readers = vec![0; graph.nodes().len()];
-    let read = graph.nodes().iter().flat_map(|node| &node.inputs);
-    read.for_each(|&input| readers[input] += 1);
+    let readers = graph.readers();
     let mut lowering = Lowering {
         draft: Draft { steps: vec![], values: vec![], last: 0, ending: Ending::Values },
         shared: vec![],

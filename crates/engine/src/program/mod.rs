@@ -156,7 +156,7 @@ impl Program {
                 ending: draft.ending,
                 loss: loss.name,
                 reduction: loss.reduction,
-                alpha: loss.alpha.unwrap_or(ALPHA),
+                alpha: loss.margin(),
                 x: placed.logits,
                 y: placed.answer,
                 dx: placed.gradient,
@@ -182,9 +182,6 @@ impl Program {
         if self.trains { self.weights } else { 0 }
     }
 }
-
-/// S3's distance between people.
-const ALPHA: f32 = 0.4;
 
 fn check(graph: &Graph, batch: usize) -> Result<(), EngineError> {
     if batch == 0 {

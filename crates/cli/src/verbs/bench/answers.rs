@@ -5,7 +5,7 @@ use model::{Card, Model};
 use serde::Serialize;
 use train::Clock;
 
-use super::{Subject, fed};
+use super::{Subject, count_threads, fed};
 use crate::env::Env;
 use crate::failure::Failure;
 
@@ -68,7 +68,7 @@ pub(super) fn measure(subject: &Subject, env: &Env) -> Result<Answers, Failure> 
 impl Answers {
     pub(super) fn text(&self) -> String {
         let Answers { network, batch, threads, isa, .. } = self;
-        let threads = if *threads == 1 { "1 thread".into() } else { format!("{threads} threads") };
+        let threads = count_threads(*threads);
         format!(
             "{network}, answers to {batch} at a time, {threads}, {isa}: {:.3} ms ({:.3} ms for 99 of 100), {:.0} samples/s",
             self.seconds * 1e3,

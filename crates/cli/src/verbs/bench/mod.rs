@@ -161,9 +161,13 @@ fn subject(args: &Args, env: &Env) -> Result<Subject, Failure> {
     Ok(Subject { network, strategy, train, threads, warm_up, steps })
 }
 
+fn count_threads(threads: usize) -> String {
+    if threads == 1 { "1 thread".into() } else { format!("{threads} threads") }
+}
+
 fn line(speed: &Speed) -> String {
     let Speed { network, batch, threads, isa, .. } = speed;
-    let threads = if *threads == 1 { "1 thread".into() } else { format!("{threads} threads") };
+    let threads = count_threads(*threads);
     let who = match speed.workers {
         1 => threads,
         workers => format!("{workers} workers ({}) of {threads}", speed.strategy),

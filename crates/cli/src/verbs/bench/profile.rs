@@ -43,7 +43,9 @@ pub(super) fn measure(subject: &Subject, env: &Env) -> Result<Profile, Failure> 
     let mut session = Session::new(Program::training(&network.graph, network.loss, batch)?, cpu);
     let weights = weights.unwrap_or_else(|| network.graph.initialize(0));
     session.weights_mut().copy_from_slice(&weights);
-    let input = train::input(samples.rows(0..batch), samples.scale());
+    // A sample is one picture, or three.
+    let pictures = batch * network.loss.pictures();
+    let input = train::input(samples.rows(0..pictures), samples.scale());
     let labor = session.program().labor();
     let clock = Clock::system();
     let mut best = vec![[f64::INFINITY; 2]; labor.len()];
@@ -63,7 +65,7 @@ pub(super) fn measure(subject: &Subject, env: &Env) -> Result<Profile, Failure> 
         });
     }
     let row = |(labor, &[forward, backward]): (&engine::Labor, &[f64; 2])| {
-        let work = 2.0 * ((labor.forward + labor.backward) * batch) as f64;
+        let work = 2.0 * ((labor.forward + labor.backward) * pictures) as f64;
         Row {
             layer: network.graph.nodes()[labor.layer].name.clone(),
             operation: labor.name,
