@@ -10,6 +10,7 @@ import backend
 import files
 import models
 import recordings
+import steps
 from check import run
 
 
@@ -22,7 +23,8 @@ def main() -> None:
     real = backend.load()
     with tempfile.TemporaryDirectory() as folder:
         ours = files.Binary(binary and binary.resolve(), pathlib.Path(folder))
-        good = run([*recordings.checks(real), *files.checks(real, ours), *models.checks(real, ours)])
+        good = run([*recordings.checks(real), *files.checks(real, ours), *models.checks(real, ours),
+                    *steps.checks(real, ours)])
     sys.exit(0 if good else 1)
 
 

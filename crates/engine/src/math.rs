@@ -16,6 +16,12 @@ pub(crate) fn relu(x: f32) -> f32 {
     if 0.0 > x { 0.0 } else { x }
 }
 
+/// Zero where so near to it that a product with it would soon be subnormal; not-a-number stays.
+#[inline(always)]
+pub(crate) fn settle(x: f32) -> f32 {
+    if x.abs() < 1e-36 { 0.0 } else { x }
+}
+
 /// ln(1 + e^x).
 #[inline(always)]
 pub(crate) fn softplus(x: f32) -> f32 {

@@ -109,6 +109,23 @@ fn ten_steps_agree_with_the_formulas_in_f64() {
     }
 }
 
+/// Where floats end, many processors take a hundred times as long for each operation.
+#[test]
+fn what_nothing_is_added_to_ends_at_zero_and_not_right_above() {
+    let cpu = Cpu::new(1, Isa::detect());
+    for rule in rules() {
+        let mut optimizer = Optimizer::new(rule, 3);
+        let mut weights = [0.5f32; 3];
+        optimizer.apply(&cpu, &mut weights, &[0.1, -1e-7, 1e-17], 0.01, None);
+        for _ in 0..2_000 {
+            optimizer.apply(&cpu, &mut weights, &[0.0; 3], 0.01, None);
+            for slot in optimizer.slots() {
+                assert!(slot.iter().all(|x| !x.is_subnormal()), "{rule:?}: {:?}", &slot[..]);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_restored_optimizer_goes_on_with_the_same_bits() {
     for rule in rules() {

@@ -16,4 +16,5 @@ pub(crate) mod pooled;
 pub(crate) mod softmax;
 pub(crate) mod sparse;
 pub(crate) mod strips;
+pub(crate) mod taps;
 pub(crate) mod unit;

@@ -44,35 +44,40 @@ kernel! {
     }
 }
 
-kernel! {
-    /// The gradient of ReLU where the output is computed again: zero where it is not positive.
-    fn mask<'a>(line: [&'a [f32]; 2], x: &'a [f32], dy: &'a mut [f32]) {
-        let [scale, offset] = line;
-        let rows = x.chunks_exact(scale.len()).zip(dy.chunks_exact_mut(scale.len()));
-        for (x, dy) in rows {
-            for (((dy, x), scale), offset) in dy.iter_mut().zip(x).zip(scale).zip(offset) {
-                *dy = if x.mul_add(*scale, *offset) > 0.0 { *dy } else { 0.0 };
-            }
-        }
-    }
+/// The line that x is brought onto, which tells where a ReLU after it lets gradients through.
+#[derive(Clone, Copy)]
+pub(crate) struct Line<'a> {
+    pub(crate) mean: &'a [f32],
+    pub(crate) scale: &'a [f32],
+    pub(crate) offset: &'a [f32],
+    pub(crate) relu: bool,
+}
+
+/// A gradient, or zero where ReLU, computed again, stops it.
+#[inline(always)]
+fn through(relu: bool, x: f32, (scale, offset): (f32, f32), dy: f32) -> f32 {
+    if (x.mul_add(scale, offset) > 0.0) | !relu { dy } else { 0.0 }
 }
 
 kernel! {
     /// Σ dy and Σ dy·(x − mean) of each channel.
-    fn slopes<'a>(mean: &'a [f32], values: [&'a [f32]; 2], sums: [&'a mut [f32]; 2]) {
+    fn slopes<'a>(line: Line<'a>, values: [&'a [f32]; 2], sums: [&'a mut [f32]; 2]) {
         let [x, dy] = values;
-        let channels = mean.len();
+        let channels = line.mean.len();
         let [first, second] = sums;
         for start in (0..channels).step_by(BLOCK) {
             let len = BLOCK.min(channels - start);
-            let base = load(&mean[start..start + len]);
+            let base = load(&line.mean[start..start + len]);
+            let scale = load(&line.scale[start..start + len]);
+            let offset = load(&line.offset[start..start + len]);
             let mut ones = [0.0f32; BLOCK];
             let mut products = [0.0f32; BLOCK];
             for (x, dy) in x.chunks_exact(channels).zip(dy.chunks_exact(channels)) {
                 let (x, dy) = (load(&x[start..start + len]), load(&dy[start..start + len]));
                 for i in 0..BLOCK {
-                    ones[i] += dy[i];
-                    products[i] = dy[i].mul_add(x[i] - base[i], products[i]);
+                    let dy = through(line.relu, x[i], (scale[i], offset[i]), dy[i]);
+                    ones[i] += dy;
+                    products[i] = dy.mul_add(x[i] - base[i], products[i]);
                 }
             }
             first[start..start + len].copy_from_slice(&ones[..len]);
@@ -81,28 +86,20 @@ kernel! {
     }
 }
 
-/// What the gradient of the input is made with, for each channel.
-#[derive(Clone, Copy)]
-pub(crate) struct Spread<'a> {
-    pub(crate) mean: &'a [f32],
-    pub(crate) scale: &'a [f32],
-    /// What is added for each step away from the mean, and what is always added.
-    pub(crate) tilt: &'a [f32],
-    pub(crate) offset: &'a [f32],
-}
-
 kernel! {
-    /// dx = dy·scale + (x − mean)·tilt + offset.
-    fn spread<'a>(spread: Spread<'a>, values: [&'a [f32]; 2], dx: &'a mut [f32]) {
-        let [x, dy] = values;
-        let Spread { mean, scale, tilt, offset } = spread;
+    /// dx = dy·scale + (x − mean)·tilt + always: what the batch's own mean and variance add depends on how
+    /// far x is from the mean, and does not.
+    fn spread<'a>(line: Line<'a>, added: [&'a [f32]; 2], values: [&'a [f32]; 2], dx: &'a mut [f32]) {
+        let ([tilt, always], [x, dy]) = (added, values);
+        let Line { mean, scale, offset, relu } = line;
         let channels = mean.len();
         let rows = x.chunks_exact(channels).zip(dy.chunks_exact(channels));
         for ((x, dy), dx) in rows.zip(dx.chunks_exact_mut(channels)) {
-            let lines = scale.iter().zip(mean).zip(tilt.iter().zip(offset));
+            let lines = scale.iter().zip(offset).zip(mean).zip(tilt.iter().zip(always));
             let values = x.iter().zip(dy).zip(dx);
-            for (((x, dy), dx), ((scale, mean), (tilt, offset))) in values.zip(lines) {
-                *dx = dy.mul_add(*scale, (x - mean).mul_add(*tilt, *offset));
+            for (((x, dy), dx), (((scale, offset), mean), (tilt, always))) in values.zip(lines) {
+                let dy = through(relu, *x, (*scale, *offset), *dy);
+                *dx = dy.mul_add(*scale, (x - mean).mul_add(*tilt, *always));
             }
         }
     }

@@ -101,14 +101,16 @@ kernel! {
     }
 }
 
-/// A matrix of `rows` × `columns`, turned, in blocks that stay in the cache.
-pub(crate) fn transpose(from: &[f32], rows: usize, columns: usize, to: &mut [f32]) {
+/// As many columns of a matrix as `to` takes, turned, in blocks that stay in the cache. The matrix has so
+/// many rows, which lie `pitch` apart.
+pub(crate) fn transpose(from: &[f32], rows: usize, pitch: usize, to: &mut [f32]) {
     const BLOCK: usize = 16;
+    let columns = to.len() / rows;
     for row in (0..rows).step_by(BLOCK) {
         for column in (0..columns).step_by(BLOCK) {
             for r in row..(row + BLOCK).min(rows) {
                 for c in column..(column + BLOCK).min(columns) {
-                    to[c * rows + r] = from[r * columns + c];
+                    to[c * rows + r] = from[r * pitch + c];
                 }
             }
         }

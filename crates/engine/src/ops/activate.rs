@@ -3,7 +3,7 @@
 
 use spec::Activation;
 
-use super::{Run, disjoint};
+use super::{Run, disjoint, join};
 use crate::kernels::{curves, humps, plain, softmax};
 use crate::program::{Activate, Operation};
 use crate::share::{Cut, portion};
@@ -11,10 +11,7 @@ use crate::share::{Cut, portion};
 impl Activate {
     pub(super) fn forward(&self, operation: &Operation, run: &mut Run<'_>) {
         let (n, isa) = (run.n, run.cpu.isa());
-        if operation.x != operation.y {
-            let [x, y] = disjoint(run.values, [operation.x.range(n), operation.y.range(n)]);
-            y.copy_from_slice(x);
-        }
+        join::copy(operation.x, operation.y, run);
         let y = &mut run.values[operation.y.range(n)];
         let parts = run.cpu.parts(y.len() * 8, n);
         run.cpu.each(parts, Cut::new(y, n, parts), |_, y| match self.activation {
@@ -46,10 +43,7 @@ impl Activate {
         let (Some(dy), Some(dx)) = (operation.dy, operation.dx) else {
             return;
         };
-        if dx != dy {
-            let [dy, dx] = disjoint(run.values, [dy.range(n), dx.range(n)]);
-            dx.copy_from_slice(dy);
-        }
+        join::copy(dy, dx, run);
         let seen = if self.by_input() { operation.x } else { operation.y };
         let [y, dx] = disjoint(run.values, [seen.range(n), dx.range(n)]);
         let (y, len) = (&*y, operation.y.len);

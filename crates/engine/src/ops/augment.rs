@@ -4,16 +4,16 @@
 //! Every pixel of the result is a weighted sum of four of the input (or one, where it is flipped); the
 //! backward pass gives each of these its share of the gradient.
 
+use std::ops::Range;
+
 use random::{Key, Purpose};
 use spec::{Fill, Flip};
 
 use super::{Run, disjoint};
 use crate::Noise;
+use crate::kernels::taps::{self, Taps};
 use crate::program::{Augment, Operation, Picture, Place, Turn};
 use crate::share::{Cut, portion};
-
-/// Where a pixel comes from: the places of pixels, and what each counts.
-type Taps = [(Option<usize>, f32); 4];
 
 /// What happens to one sample's picture.
 #[derive(Clone, Copy)]
@@ -29,33 +29,24 @@ struct Change {
 
 impl Augment {
     pub(super) fn forward(&self, operation: &Operation, run: &mut Run<'_>) {
+        let (isa, channels) = (run.cpu.isa(), self.picture.channels);
         self.pass(operation.x, operation.y, run, |change, x, y| {
-            let channels = change.picture.channels;
-            for (pixel, y) in y.chunks_exact_mut(channels).enumerate() {
-                y.fill(0.0);
-                for (from, weight) in change.taps(pixel) {
-                    let Some(from) = from else { continue };
-                    for (y, x) in y.iter_mut().zip(&x[from * channels..][..channels]) {
-                        *y = weight.mul_add(*x, *y);
-                    }
-                }
-            }
+            change.each(|pixels, taps| {
+                let y = &mut y[pixels.start * channels..pixels.end * channels];
+                taps::gather(isa, taps, channels, x, y);
+            });
         });
     }
 
     pub(super) fn backward(&self, operation: &Operation, run: &mut Run<'_>) {
         let (Some(dy), Some(dx)) = (operation.dy, operation.dx) else { return };
+        let (isa, channels) = (run.cpu.isa(), self.picture.channels);
         self.pass(dy, dx, run, |change, dy, dx| {
-            let channels = change.picture.channels;
             dx.fill(0.0);
-            for (pixel, dy) in dy.chunks_exact(channels).enumerate() {
-                for (from, weight) in change.taps(pixel) {
-                    let Some(from) = from else { continue };
-                    for (dx, dy) in dx[from * channels..][..channels].iter_mut().zip(dy) {
-                        *dx = weight.mul_add(*dy, *dx);
-                    }
-                }
-            }
+            change.each(|pixels, taps| {
+                let dy = &dy[pixels.start * channels..pixels.end * channels];
+                taps::scatter(isa, taps, channels, dy, dx);
+            });
         });
     }
 
@@ -115,6 +106,20 @@ impl Augment {
 }
 
 impl Change {
+    /// Calls `each` with some pixels of the result and where they come from, until it had all.
+    fn each(&self, mut each: impl FnMut(Range<usize>, &[Taps])) {
+        const SOME: usize = 32;
+        let mut taps = [[(None, 0.0); 4]; SOME];
+        let all = self.picture.height * self.picture.width;
+        for start in (0..all).step_by(SOME) {
+            let end = all.min(start + SOME);
+            for (taps, pixel) in taps.iter_mut().zip(start..end) {
+                *taps = self.taps(pixel);
+            }
+            each(start..end, &taps[..end - start]);
+        }
+    }
+
     /// Where a pixel of the result comes from.
     fn taps(&self, pixel: usize) -> Taps {
         let Picture { height, width, .. } = self.picture;
@@ -150,6 +155,7 @@ impl Change {
 fn inside(fill: Fill, at: i64, side: usize) -> Option<usize> {
     let last = side as i64 - 1;
     let place = match fill {
+        _ if at >= 0 && at <= last => at,
         Fill::Constant => at,
         Fill::Nearest => at.clamp(0, last),
         Fill::Wrap => at.rem_euclid(side as i64),

@@ -18,6 +18,9 @@ const ROWS: usize = 12;
 /// Floats of inputs and outputs that are worked on together when weights are summed up.
 const BLOCK: usize = 1 << 16;
 
+/// Columns that are worth a part of their own: some cache lines.
+const COLUMNS: usize = 64;
+
 /// Weights that make a segment.
 const SEGMENT: usize = 1 << 14;
 
@@ -103,14 +106,24 @@ impl Dense {
     pub(super) fn backward(&self, operation: &Operation, run: &mut Run<'_>) {
         let n = run.n;
         let Some(dy) = operation.dy else { return };
+        let (cpu, isa, rows) = (run.cpu, run.cpu.isa(), n * self.rows);
         if self.relu {
             let [y, dy] = disjoint(run.values, [operation.y.range(n), dy.range(n)]);
-            plain::relu_backward(run.cpu.isa(), y, dy);
+            let y = &*y;
+            let parts = cpu.parts(dy.len(), rows);
+            cpu.each(parts, Cut::new(dy, rows, parts), |part, dy| {
+                let first = portion(rows, parts, part).start * self.units;
+                plain::relu_backward(isa, &y[first..], dy);
+            });
         }
         if let Some(bias) = &self.bias {
-            let db = &mut run.gradients[bias.clone()];
+            let (dy, db) = (&run.values[dy.range(n)], &mut run.gradients[bias.clone()]);
             db.fill(0.0);
-            plain::add_rows(run.cpu.isa(), &run.values[dy.range(n)], db);
+            let parts = cpu.parts(dy.len(), self.units.div_ceil(COLUMNS));
+            cpu.each(parts, Cut::new(db, self.units, parts), |part, db| {
+                let first = portion(self.units, parts, part).start;
+                plain::add_apart(isa, &dy[first..], self.units, db);
+            });
         }
         self.weight_gradient(operation, run);
         if operation.dx.is_some() {
@@ -160,7 +173,11 @@ impl Dense {
         };
         let turned = &mut run.scratch[..self.kernel.len()];
         let kernel = &run.weights[self.kernel.clone()];
-        plain::transpose(kernel, self.inputs, self.units, turned);
+        let parts = run.cpu.parts(kernel.len(), self.units.div_ceil(COLUMNS));
+        run.cpu.each(parts, Cut::new(&mut *turned, self.units, parts), |part, turned| {
+            let first = portion(self.units, parts, part).start;
+            plain::transpose(&kernel[first..], self.inputs, self.units, turned);
+        });
         let turned = &*turned;
         let [dy, dx] = disjoint(run.values, [dy.range(n), dx.range(n)]);
         let (dy, n) = (&*dy, n * self.rows);

@@ -3,7 +3,7 @@
 
 use random::{Key, Purpose};
 
-use super::{Run, disjoint};
+use super::{Run, join};
 use crate::kernels::plain;
 use crate::program::{Drop, Operation, Place};
 use crate::share::{Cut, portion};
@@ -21,10 +21,7 @@ impl Drop {
 
     fn pass(&self, from: Place, to: Place, run: &mut Run<'_>) {
         let n = run.n;
-        if from != to {
-            let [from, to] = disjoint(run.values, [from.range(n), to.range(n)]);
-            to.copy_from_slice(from);
-        }
+        join::copy(from, to, run);
         let Some(noise) = run.noise else { return };
         let key = Key::new(noise.seed, Purpose::Dropout)
             .with(noise.rank)

@@ -78,20 +78,26 @@ pub(super) fn repeat_backward(times: usize, operation: &Operation, run: &mut Run
     }
 }
 
-fn copy(from: Place, to: Place, run: &mut Run<'_>) {
+/// Copies a value, unless it lies where it should.
+pub(super) fn copy(from: Place, to: Place, run: &mut Run<'_>) {
     if from != to {
-        let [from, to] = disjoint(run.values, [from.range(run.n), to.range(run.n)]);
-        to.copy_from_slice(from);
+        pass(from, to, run, <[f32]>::copy_from_slice);
     }
 }
 
 fn add_to(from: Place, to: Place, run: &mut Run<'_>) {
-    let (n, isa, len) = (run.n, run.cpu.isa(), to.len);
+    let isa = run.cpu.isa();
+    pass(from, to, run, |to, from| plain::add_rows(isa, from, to));
+}
+
+/// Calls `each` with pieces of two values, on several threads.
+fn pass(from: Place, to: Place, run: &mut Run<'_>, each: impl Fn(&mut [f32], &[f32]) + Sync) {
+    let (n, len) = (run.n, to.len);
     let [from, to] = disjoint(run.values, [from.range(n), to.range(n)]);
     let from = &*from;
     let parts = run.cpu.parts(to.len(), n);
     run.cpu.each(parts, Cut::new(to, n, parts), |part, to| {
         let samples = portion(n, parts, part);
-        plain::add_rows(isa, &from[samples.start * len..samples.end * len], to);
+        each(to, &from[samples.start * len..samples.end * len]);
     });
 }

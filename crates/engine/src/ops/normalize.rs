@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::conv::{add_partials, chunks};
 use super::{Run, disjoint};
 use crate::cpu::Cpu;
-use crate::kernels::normalize::{self, Spread};
+use crate::kernels::normalize::{self, Line};
 use crate::program::{Normalize, Operation};
 use crate::share::{Cut, portion};
 
@@ -42,7 +42,7 @@ impl Normalize {
     fn measure(&self, operation: &Operation, run: &mut Run<'_>) {
         let (channels, len, isa) = (self.channels, operation.x.len, run.cpu.isa());
         let x = &run.values[operation.x.range(run.n)];
-        let totals = self.sum(run.cpu, run.scratch, run.n, |samples, sums| {
+        let totals = self.sum(run.cpu, &mut run.scratch[2 * channels..], run.n, |samples, sums| {
             normalize::moments(isa, &x[..channels], &x[floats(samples, len)], sums);
         });
         let rows = (run.n * len / channels) as f64;
@@ -84,7 +84,7 @@ impl Normalize {
         [scale, offset]
     }
 
-    /// Two sums for each channel over all samples; `each` makes those of some.
+    /// Two sums for each channel over all samples, at the beginning of scratch; `each` makes those of some.
     fn sum<'a>(
         &self,
         cpu: &Cpu,
@@ -93,7 +93,7 @@ impl Normalize {
         each: impl Fn(Range<usize>, [&mut [f32]; 2]) + Sync,
     ) -> &'a mut [f32] {
         let (parts, two) = (chunks(n), 2 * self.channels);
-        let (totals, partials) = scratch[two..].split_at_mut(two);
+        let (totals, partials) = scratch.split_at_mut(two);
         let partials = &mut partials[..parts * two];
         cpu.each(parts, Cut::new(&mut *partials, parts, parts), |part, sums| {
             each(portion(n, parts, part), sums.split_at_mut(self.channels).into());
@@ -103,18 +103,11 @@ impl Normalize {
     }
 
     pub(super) fn backward(&self, operation: &Operation, run: &mut Run<'_>) {
-        let Some(dy) = operation.dy else { return };
-        let (n, cpu, len) = (run.n, run.cpu, operation.x.len);
-        let parts = chunks(n);
-        let seen = (!self.frozen).then(|| &run.values[self.seen.range(1)]);
-        let line = self.line(run.weights, seen, &mut run.scratch[..2 * self.channels]);
-        if self.relu {
-            let [x, dy] = disjoint(run.values, [operation.x.range(n), dy.range(n)]);
-            let x = &*x;
-            cpu.each(parts, Cut::new(dy, n, parts), |part, dy| {
-                normalize::mask(cpu.isa(), line, &x[floats(portion(n, parts, part), len)], dy);
-            });
+        if operation.dy.is_none() {
+            return;
         }
+        let seen = (!self.frozen).then(|| &run.values[self.seen.range(1)]);
+        self.line(run.weights, seen, &mut run.scratch[..2 * self.channels]);
         match self.frozen {
             true => run.scratch[2 * self.channels..4 * self.channels].fill(0.0),
             false => self.weight_gradient(operation, run),
@@ -131,9 +124,12 @@ impl Normalize {
         let (n, channels, len, isa) = (run.n, self.channels, operation.x.len, run.cpu.isa());
         let (x, dy) = (&run.values[operation.x.range(n)], &run.values[dy.range(n)]);
         let (mean, inverse) = run.values[self.seen.range(1)].split_at(channels);
-        let totals = self.sum(run.cpu, run.scratch, n, |samples, sums| {
+        let (line, sums) = run.scratch.split_at_mut(2 * channels);
+        let (scale, offset) = line.split_at(channels);
+        let line = Line { mean, scale, offset, relu: self.relu };
+        let totals = self.sum(run.cpu, sums, n, |samples, sums| {
             let samples = floats(samples, len);
-            normalize::slopes(isa, mean, [&x[samples.clone()], &dy[samples]], sums);
+            normalize::slopes(isa, line, [&x[samples.clone()], &dy[samples]], sums);
         });
         let rows = (n * len / channels) as f32;
         for c in 0..channels {
@@ -155,16 +151,17 @@ impl Normalize {
         let (n, cpu, len, channels) = (run.n, run.cpu, operation.x.len, self.channels);
         let parts = chunks(n);
         let of = |line: usize| &run.scratch[line * channels..(line + 1) * channels];
-        let (scale, offset, tilt) = (of(0), of(2), of(3));
+        let (scale, offset, always, tilt) = (of(0), of(1), of(2), of(3));
         let [x, dy, dx] = [operation.x, dy, dx].map(|place| place.range(n));
         let [x, dy, dx, seen] = disjoint(run.values, [x, dy, dx, self.seen.range(1)]);
         let (x, dy) = (&*x, &*dy);
         // A frozen layer has seen nothing, and what would be multiplied by its distance is zero.
         let mean = if self.frozen { &run.weights[self.mean.clone()] } else { &seen[..channels] };
-        let spread = Spread { mean, scale, tilt, offset };
+        let line = Line { mean, scale, offset, relu: self.relu };
         cpu.each(parts, Cut::new(dx, n, parts), |part, dx| {
             let samples = floats(portion(n, parts, part), len);
-            normalize::spread(cpu.isa(), spread, [&x[samples.clone()], &dy[samples]], dx);
+            let values = [&x[samples.clone()], &dy[samples]];
+            normalize::spread(cpu.isa(), line, [tilt, always], values, dx);
         });
     }
 }

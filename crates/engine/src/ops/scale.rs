@@ -1,28 +1,20 @@
 //! Numbers multiplied and shifted by constants; and pictures with zeros around them.
 
-use super::{Run, disjoint};
+use super::{Run, disjoint, join};
 use crate::kernels::plain;
 use crate::program::{Operation, Scale, Window};
 use crate::share::Cut;
 
 impl Scale {
     pub(super) fn forward(&self, operation: &Operation, run: &mut Run<'_>) {
-        let n = run.n;
-        if operation.x != operation.y {
-            let [x, y] = disjoint(run.values, [operation.x.range(n), operation.y.range(n)]);
-            y.copy_from_slice(x);
-        }
-        self.apply(run, operation.y.range(n), self.offset);
+        join::copy(operation.x, operation.y, run);
+        self.apply(run, operation.y.range(run.n), self.offset);
     }
 
     pub(super) fn backward(&self, operation: &Operation, run: &mut Run<'_>) {
         let (Some(dy), Some(dx)) = (operation.dy, operation.dx) else { return };
-        let n = run.n;
-        if dx != dy {
-            let [dy, dx] = disjoint(run.values, [dy.range(n), dx.range(n)]);
-            dx.copy_from_slice(dy);
-        }
-        self.apply(run, dx.range(n), 0.0);
+        join::copy(dy, dx, run);
+        self.apply(run, dx.range(run.n), 0.0);
     }
 
     fn apply(&self, run: &mut Run<'_>, range: std::ops::Range<usize>, offset: f32) {

@@ -1,4 +1,7 @@
 //! The update of one element, rule by rule.
+//!
+//! A mean that nothing is added to any more, as of a unit that has died, gets smaller with every step. It
+//! [settles](math::settle) at zero: where floats end, many processors take a hundred times as long.
 
 use crate::math;
 use crate::simd::{Kernel, Simd};
@@ -131,36 +134,38 @@ impl Kernel for Update<'_> {
             Rule::Sgd { rate } => weights.for_each(|(w, g)| *w -= g * rate),
             Rule::Momentum { rate, momentum, nesterov } => {
                 for ((w, g), m) in weights.zip(first) {
-                    *m = *m * momentum - g * rate;
+                    *m = math::settle(*m * momentum - g * rate);
                     *w += if nesterov { *m * momentum - g * rate } else { *m };
                 }
             }
             Rule::Adam { rate, new_1, new_2, epsilon } => {
                 for ((w, g), (m, v)) in weights.zip(first.iter_mut().zip(second)) {
-                    *m = (g - *m).mul_add(new_1, *m);
-                    *v = g.mul_add(g, -*v).mul_add(new_2, *v);
+                    *m = math::settle((g - *m).mul_add(new_1, *m));
+                    *v = math::settle(g.mul_add(g, -*v).mul_add(new_2, *v));
                     let root = *v * math::reciprocal_root(*v);
                     *w -= *m * rate / (root + epsilon);
                 }
             }
             Rule::Adamw { left, rate, new_1, new_2, epsilon } => {
                 for ((w, g), (m, v)) in weights.zip(first.iter_mut().zip(second)) {
-                    *m = (g - *m).mul_add(new_1, *m);
-                    *v = g.mul_add(g, -*v).mul_add(new_2, *v);
+                    *m = math::settle((g - *m).mul_add(new_1, *m));
+                    *v = math::settle(g.mul_add(g, -*v).mul_add(new_2, *v));
                     let root = *v * math::reciprocal_root(*v);
                     *w = *w * left - *m * rate / (root + epsilon);
                 }
             }
             Rule::Rmsprop { rate, rho, new, epsilon } => {
                 for ((w, g), v) in weights.zip(first) {
-                    *v = rho * *v + new * (g * g);
+                    *v = math::settle(rho * *v + new * (g * g));
                     *w -= rate * g * math::reciprocal_root(*v + epsilon);
                 }
             }
             Rule::RmspropMomentum { rate, rho, new, epsilon, momentum } => {
                 for ((w, g), (v, m)) in weights.zip(first.iter_mut().zip(second)) {
-                    *v = rho * *v + new * (g * g);
-                    *m = momentum * *m + rate * g * math::reciprocal_root(*v + epsilon);
+                    *v = math::settle(rho * *v + new * (g * g));
+                    *m = math::settle(
+                        momentum * *m + rate * g * math::reciprocal_root(*v + epsilon),
+                    );
                     *w -= *m;
                 }
             }

@@ -10,7 +10,7 @@ pub(super) fn read(inbound: &Value) -> Result<Vec<String>, String> {
         [Value::Array(links)] => old(links),
         [Value::Object(call)] => {
             let mut names = vec![];
-            harmless(call.get("kwargs"))?;
+            harmless(call.get("kwargs"), true)?;
             tensors(call.get("args").unwrap_or(&Value::Null), 0, &mut names)?;
             Ok(names)
         }
@@ -26,7 +26,7 @@ fn old(links: &[Value]) -> Result<Vec<String>, String> {
     links
         .iter()
         .map(|link| {
-            harmless(link.get(3))?;
+            harmless(link.get(3), false)?;
             first_output(link)
         })
         .collect()
@@ -63,10 +63,14 @@ pub(super) fn first_output(place: &Value) -> Result<String, String> {
     }
 }
 
-/// Arguments of a call that are not given.
-fn harmless(arguments: Option<&Value>) -> Result<(), String> {
+/// Arguments of a call that are not given. Keras 3 writes `training: true`, the default, for every layer that
+/// changes pictures at random, and goes by what the whole model is told; in Keras 2 it would hold in predictions, too.
+fn harmless(arguments: Option<&Value>, new: bool) -> Result<(), String> {
     let Some(Value::Object(arguments)) = arguments else { return Ok(()) };
-    match arguments.iter().find(|(_, value)| !value.is_null()) {
+    let changes = |(name, value): &(&String, &Value)| {
+        !value.is_null() && !(new && *name == "training" && **value == Value::Bool(true))
+    };
+    match arguments.iter().find(changes) {
         None => Ok(()),
         Some((name, _)) => Err(format!("it is called with `{name}`, which is not supported")),
     }
@@ -85,13 +89,15 @@ mod tests {
         let new = json!([{"args": [[tensor("a"), tensor("b")]], "kwargs": {"mask": null}}]);
         assert_eq!(read(&old).unwrap(), ["a", "b"]);
         assert_eq!(read(&new).unwrap(), ["a", "b"]);
+        let at_random = json!([{"args": [tensor("a")], "kwargs": {"training": true}}]);
+        assert_eq!(read(&at_random).unwrap(), ["a"]);
         assert_eq!(read(&json!([])).unwrap(), [""; 0]);
         for refused in [
             json!([[["a", 0, 0, {}]], [["b", 0, 0, {}]]]),
             json!([[["a", 1, 0, {}]]]),
             json!([[["a", 0, 0, {"training": true}]]]),
             json!([{"args": [tensor("a"), 5], "kwargs": {}}]),
-            json!([{"args": [tensor("a")], "kwargs": {"training": true}}]),
+            json!([{"args": [tensor("a")], "kwargs": {"training": false}}]),
             json!([{"args": [[[[[tensor("a")]]]]], "kwargs": {}}]),
             json!({}),
             json!([7]),
