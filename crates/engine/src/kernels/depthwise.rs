@@ -78,8 +78,9 @@ kernel! {
     }
 }
 
+/// Adds products of channels to their sums.
 #[inline(always)]
-fn add(sums: &mut [f32; BLOCK], left: &[f32], right: &[f32]) {
+pub(super) fn add(sums: &mut [f32; BLOCK], left: &[f32], right: &[f32]) {
     let (left, right) = (load(left), load(right));
     for i in 0..BLOCK {
         sums[i] = left[i].mul_add(right[i], sums[i]);

@@ -1,5 +1,5 @@
-//! What convolutions become. Most are one product; a window for each channel, windows with gaps and filters that see
-//! some of the channels have operations of their own.
+//! What convolutions become. Most are one product for each row; those with a window for each channel, and those whose
+//! windows have gaps or whose filters see some of the channels, are operations of their own.
 
 use model::Weight;
 use spec::{Padding, Pair};
@@ -19,17 +19,13 @@ impl Lowering {
     ) -> usize {
         let sizes = Sizes::new(conv.kernel_size, conv.strides, conv.padding);
         let sizes = Sizes { causal, ..sizes.apart(conv.dilation_rate) };
-        let bias = site.weights.get(1);
         let value = match conv.groups {
             1 if sizes.window == Pair::square(1) => self.pointwise(site, reads, conv.strides),
             1 if sizes.touch() => self.push(site.conv(sizes), reads, site.shape),
-            groups if groups == picture(site.inputs[0]).channels => {
-                self.by_channel(site, reads, sizes, bias)
+            groups if groups > 1 && groups == picture(site.inputs[0]).channels => {
+                self.by_channel(site, reads, sizes, site.weights.get(1))
             }
-            groups => {
-                let output = picture(site.shape);
-                self.push(site.grouped((sizes, groups), output, bias), reads, site.shape)
-            }
+            groups => self.push(site.grouped(sizes, groups), reads, site.shape),
         };
         self.activate(conv.activation, value, site.shape)
     }
@@ -60,10 +56,6 @@ impl Lowering {
         let kernel = &site.weights[0].range;
         let channels = kernel.len() / (sizes.window.height * sizes.window.width);
         let output = Picture { channels, ..picture(site.shape) };
-        if !sizes.touch() {
-            let op = site.grouped((sizes, input.channels), output, bias);
-            return self.push(op, reads, &output.shape());
-        }
         let times = channels / input.channels;
         let input = Picture { channels, ..input };
         if times > 1 {
@@ -71,6 +63,7 @@ impl Lowering {
         }
         let op = Op::Depthwise(Depthwise {
             window: sizes.window(input, output),
+            dilation: [sizes.dilation.height, sizes.dilation.width],
             kernel: kernel.clone(),
             bias: bias.map(|bias| bias.range.clone()),
         });
@@ -89,18 +82,13 @@ impl Site<'_> {
         })
     }
 
-    fn grouped(
-        &self,
-        (sizes, groups): (Sizes, usize),
-        output: Picture,
-        bias: Option<&Weight>,
-    ) -> Op {
+    fn grouped(&self, sizes: Sizes, groups: usize) -> Op {
         Op::Grouped(Grouped {
-            window: sizes.window(picture(self.inputs[0]), output),
+            window: sizes.window(picture(self.inputs[0]), picture(self.shape)),
             dilation: [sizes.dilation.height, sizes.dilation.width],
             groups,
             kernel: self.weights[0].range.clone(),
-            bias: bias.map(|bias| bias.range.clone()),
+            bias: self.weights.get(1).map(|bias| bias.range.clone()),
             relu: false,
         })
     }

@@ -85,7 +85,10 @@ pub(crate) struct Conv {
 /// A window of weights for each channel, over a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Depthwise {
+    /// Height and width count the pixels that a window has; padding is for windows with their gaps.
     pub(crate) window: Window,
+    /// How far apart the pixels of a window are, down and across. Where they do not touch, strides are 1.
+    pub(crate) dilation: [usize; 2],
     /// Window height × window width × channels, in the arena of weights.
     pub(crate) kernel: Range<usize>,
     pub(crate) bias: Option<Range<usize>>,
