@@ -23,10 +23,11 @@ pub struct Conv2D {
     pub padding: Padding,
     /// How far apart the pixels of a window are; 1 where they touch. Above 1, `strides` must be 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(extend("default" = [1, 1]))]
     pub dilation_rate: Pair,
     /// How many groups channels and filters fall into; each filter sees the channels of its own group only. It divides both.
     #[serde(default = "single", skip_serializing_if = "is_single")]
-    #[schemars(range(min = 1, max = 1_048_576))]
+    #[schemars(range(min = 1, max = 1_048_576), extend("default" = 1))]
     pub groups: usize,
     /// What is applied to each sum.
     #[serde(default)]
@@ -78,6 +79,7 @@ pub struct DepthwiseConv2D {
     pub padding: Padding,
     /// How far apart the pixels of a window are; 1 where they touch. Above 1, `strides` must be 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(extend("default" = [1, 1]))]
     pub dilation_rate: Pair,
     /// How many windows, and output channels, each channel has.
     #[serde(default = "single")]
@@ -118,6 +120,7 @@ pub struct SeparableConv2D {
     pub padding: Padding,
     /// How far apart the pixels of a window are; 1 where they touch. Above 1, `strides` must be 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(extend("default" = [1, 1]))]
     pub dilation_rate: Pair,
     /// How many windows each channel has.
     #[serde(default = "single")]

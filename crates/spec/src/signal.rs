@@ -26,11 +26,11 @@ pub struct Conv1D {
     pub padding: Padding1D,
     /// How far apart the steps of a window are; 1 where they touch. Above 1, `strides` must be 1.
     #[serde(default = "single", skip_serializing_if = "is_single")]
-    #[schemars(range(min = 1, max = 65_536))]
+    #[schemars(range(min = 1, max = 65_536), extend("default" = 1))]
     pub dilation_rate: usize,
     /// How many groups features and filters fall into; each filter sees the features of its own group only. It divides both.
     #[serde(default = "single", skip_serializing_if = "is_single")]
-    #[schemars(range(min = 1, max = 1_048_576))]
+    #[schemars(range(min = 1, max = 1_048_576), extend("default" = 1))]
     pub groups: usize,
     /// What is applied to each sum.
     #[serde(default)]
