@@ -85,7 +85,8 @@ fn gaps() -> Model {
         {"Reshape": {"target_shape": [4, 2]}},
         {"Conv1D": {"filters": 2, "kernel_size": 2, "padding": "causal", "dilation_rate": 3, "groups": 2}},
         {"Flatten": {}}, {"Dense": {"units": 2, "activation": "softmax"}}]"#;
-    let graph = Graph::sequential(&[5, 7, 2], serde_json::from_str(layers).unwrap()).unwrap();
+    let layers = serde_json::from_str(layers).expect("layers");
+    let graph = Graph::sequential(&[5, 7, 2], layers).expect("they fit");
     let kernels: Vec<&[usize]> = graph.weights().iter().map(|w| &w.shape[..]).collect();
     assert_eq!(kernels[0], [2, 2, 1, 4]);
     assert_eq!(kernels[7], [2, 1, 2]);
