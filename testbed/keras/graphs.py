@@ -39,7 +39,14 @@ def kept(draw: random.Random, read: int, channels: list[int]) -> tuple[dict, lis
     size = [draw.randint(1, 4), draw.randint(1, 4)]
     how = {"padding": "same", "activation": draw.choice(ACTIVATIONS), "use_bias": draw.random() < 0.8}
     alike = [one for one in range(len(channels)) if channels[one] == channels[read] and one != read]
-    kind = draw.choice(["conv", "separable", "depthwise", "pool", "average", "activation", "join", "norm"])
+    kind = draw.choice(["conv", "separable", "depthwise", "pool", "average", "activation", "join", "norm", "groups",
+                        "gaps"])
+    if kind == "groups":
+        groups = draw.choice([one for one in range(1, channels[read] + 1) if channels[read] % one == 0])
+        return {"Conv2D": {"filters": wide * groups, "kernel_size": size, "groups": groups, **how}}, [read], wide * groups
+    if kind == "gaps":
+        rates = [draw.randint(1, 3), draw.randint(1, 3)]
+        return {"Conv2D": {"filters": wide, "kernel_size": size, "dilation_rate": rates, **how}}, [read], wide
     if kind == "conv":
         return {"Conv2D": {"filters": wide, "kernel_size": size, **how}}, [read], wide
     if kind == "separable":

@@ -38,6 +38,19 @@ fn every_product_takes_its_normalization_in() {
         (r#"{"Dense": {"units": 5}}"#, "dense"),
         (r#"{"DepthwiseConv2D": {"kernel_size": 3, "depth_multiplier": 2}}"#, "depthwise_conv2d"),
         (r#"{"SeparableConv2D": {"filters": 4, "kernel_size": 3}}"#, "separable_conv2d"),
+        (
+            r#"{"Conv2D": {"filters": 6, "kernel_size": 3, "groups": 3, "use_bias": false}}"#,
+            "conv2d",
+        ),
+        (r#"{"Conv2D": {"filters": 4, "kernel_size": 2, "dilation_rate": [3, 2]}}"#, "conv2d"),
+        (
+            r#"{"DepthwiseConv2D": {"kernel_size": 3, "depth_multiplier": 2, "dilation_rate": 2}}"#,
+            "depthwise_conv2d",
+        ),
+        (
+            r#"{"SeparableConv2D": {"filters": 4, "kernel_size": 3, "dilation_rate": 2}}"#,
+            "separable_conv2d",
+        ),
     ] {
         for norm in [r#"{}"#, r#"{"scale": false}"#, r#"{"center": false, "epsilon": 0.1}"#] {
             let relu = r#"{"Activation": {"activation": "relu"}}"#;

@@ -7,14 +7,15 @@ use engine::{Cpu, Input, Isa, Noise};
 use model::Kind;
 use spec::{LossName, Reduction};
 use support::reference::{Batch, gradient};
-use support::{any_loss, labels, networks, session_by, signals, texts, uniform, weights};
+use support::{any_loss, groups, labels, networks, session_by, signals, texts, uniform, weights};
 
 const NOISE: Noise = Noise { seed: 3, rank: 1, step: 4 };
 
 #[test]
 fn the_reference_agrees_with_central_differences() {
-    for seed in 0..150 {
+    for seed in 0..190 {
         let graph = match seed {
+            150.. => groups::grouped(seed),
             120.. => signals::signals(seed),
             0..40 => networks::random(seed),
             40..60 => networks::branched(seed),
@@ -123,6 +124,15 @@ fn the_engine_agrees_with_the_reference_where_windows_slide_over_sequences() {
     for seed in 0..150 {
         let graph = signals::signals(seed);
         let name = format!("signals {seed} {:?}", graph.nodes());
+        compare(&name, &graph, seed, [1, 2, 5, 18][seed as usize % 4]);
+    }
+}
+
+#[test]
+fn the_engine_agrees_with_the_reference_where_windows_have_gaps_and_channels_groups() {
+    for seed in 0..200 {
+        let graph = groups::grouped(seed);
+        let name = format!("groups {seed} {:?}", graph.nodes());
         compare(&name, &graph, seed, [1, 2, 5, 18][seed as usize % 4]);
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use engine::{Clip, Cpu, Input, Isa, Noise, Optimizer, Program, Session, Trained};
 use spec::Reduction;
-use support::{labels, loss, networks, signals, texts};
+use support::{groups, labels, loss, networks, signals, texts};
 
 struct Counting;
 
@@ -41,7 +41,9 @@ fn main() {
     let known = [(networks::mnist_mlp(), 20), (networks::mnist_cnn(), 12)];
     let sequences = (0..20).map(|seed| (texts::sequences(seed), [5, 26, 49][seed as usize % 3]));
     let signals = (0..10).map(|seed| (signals::signals(seed), 5));
-    for (graph, batch) in known.into_iter().chain(branched).chain(sequences).chain(signals) {
+    let grouped = (0..12).map(|seed| (groups::grouped(seed), [5, 19][seed as usize % 2]));
+    let more = branched.chain(sequences).chain(signals).chain(grouped);
+    for (graph, batch) in known.into_iter().chain(more) {
         let sample: usize = graph.input_shape().iter().product();
         for threads in [1, 2] {
             let cpu = Cpu::new(threads, Isa::detect());

@@ -13,7 +13,7 @@ use std::path::Path;
 use engine::{Cpu, Input, Isa, Noise, Optimizer};
 use model::Graph;
 use support::{
-    bits, every_cpu, gradients, labels, networks, session, signals, texts, uniform, weights,
+    bits, every_cpu, gradients, groups, labels, networks, session, signals, texts, uniform, weights,
 };
 
 /// How long a golden training is.
@@ -98,8 +98,9 @@ fn mnist_cnn_gives_the_golden_losses() {
 #[test]
 fn random_networks_give_the_same_bits_everywhere() {
     let cpus = every_cpu();
-    for seed in 0..200 {
+    for seed in 0..240 {
         let graph = match seed {
+            200.. => groups::grouped(seed),
             160.. => signals::signals(seed),
             0..60 => networks::random(seed),
             60..100 => networks::branched(seed),

@@ -80,7 +80,7 @@ fn fans(shape: &[usize]) -> [f64; 2] {
 
 #[cfg(test)]
 mod tests {
-    use spec::{Activation, Conv2D, Dense, Layer, Padding, Pair};
+    use spec::{Activation, Conv2D, Dense, Layer, Pair};
 
     use super::*;
     use crate::weights_sha256;
@@ -130,20 +130,15 @@ mod tests {
         // √(2/800) = 0.05.
         let he = moments(&[800], dense(100, Initializer::HeNormal));
         assert_near(he, [0.0, 0.05, 0.1 / CUT_DEVIATION]);
-        let conv = Layer::Conv2D(Conv2D {
-            filters: 64,
-            kernel_size: Pair::square(3),
-            strides: Pair::square(1),
-            padding: Padding::Valid,
-            activation: Activation::Relu,
-            use_bias: true,
-            kernel_initializer: Initializer::GlorotUniform,
-            bias_initializer: Initializer::Ones,
-            trainable: true,
-        });
+        let conv = Layer::Conv2D(Conv2D::new(64, Pair::square(3)));
         // √(6/(9·32 + 9·64)) = 0.0833.
         let limit = 0.083_33;
         assert_near(moments(&[9, 9, 32], conv), [0.0, limit / 3f64.sqrt(), limit]);
+        // A filter sees half of the channels: √(6/(9·16 + 9·64)) = 0.0913.
+        let groups = Conv2D { groups: 2, ..Conv2D::new(64, Pair::square(3)) };
+        let limit = 0.091_29;
+        let found = moments(&[9, 9, 32], Layer::Conv2D(groups));
+        assert_near(found, [0.0, limit / 3f64.sqrt(), limit]);
         assert_eq!(moments(&[5], dense(5, Initializer::Ones)), [1.0, 0.0, 1.0]);
     }
 

@@ -1,8 +1,9 @@
 //! What each kind of layer makes of its input: the shape that comes out, the weights it needs.
 
-use spec::{Initializer, Layer, Padding, Pair, Reshape};
+use spec::{Initializer, Layer, Reshape};
 
-use crate::sequence;
+use crate::window::{MAX_SIDE, picture};
+use crate::{sequence, window};
 
 /// One sample's output, and all weights together, stay below this many numbers: element counters
 /// are 32-bit.
@@ -69,33 +70,18 @@ pub(crate) fn output_shape(layer: &Layer, inputs: &[&[usize]]) -> Result<Vec<usi
         Layer::Dense(dense) => {
             Ok(input[..input.len() - 1].iter().copied().chain([dense.units]).collect())
         }
-        Layer::Conv2D(conv) => {
-            let [height, width, _] = slid(input, conv.kernel_size, conv.strides, conv.padding)?;
-            Ok(vec![height, width, conv.filters])
-        }
-        Layer::Conv1D(_)
+        Layer::Conv2D(_)
+        | Layer::Conv1D(_)
+        | Layer::DepthwiseConv2D(_)
+        | Layer::SeparableConv2D(_)
+        | Layer::MaxPooling2D(_)
+        | Layer::AveragePooling2D(_)
         | Layer::MaxPooling1D(_)
         | Layer::AveragePooling1D(_)
+        | Layer::GlobalMaxPooling2D(_)
+        | Layer::GlobalAveragePooling2D(_)
         | Layer::GlobalMaxPooling1D(_)
-        | Layer::GlobalAveragePooling1D(_) => signal_shape(layer, input),
-        Layer::DepthwiseConv2D(conv) => {
-            let [height, width, channels] =
-                slid(input, conv.kernel_size, conv.strides, conv.padding)?;
-            let channels = channels.checked_mul(conv.depth_multiplier);
-            Ok(vec![height, width, channels.ok_or("it has too many channels")?])
-        }
-        Layer::SeparableConv2D(conv) => {
-            let [height, width, _] = slid(input, conv.kernel_size, conv.strides, conv.padding)?;
-            Ok(vec![height, width, conv.filters])
-        }
-        Layer::MaxPooling2D(pool) | Layer::AveragePooling2D(pool) => {
-            let strides = pool.strides.unwrap_or(pool.pool_size);
-            slid(input, pool.pool_size, strides, pool.padding).map(Vec::from)
-        }
-        Layer::GlobalMaxPooling2D(pool) | Layer::GlobalAveragePooling2D(pool) => {
-            let [_, _, channels] = picture(input)?;
-            Ok(if pool.keepdims { vec![1, 1, channels] } else { vec![channels] })
-        }
+        | Layer::GlobalAveragePooling1D(_) => window::shape(layer, input),
         Layer::Reshape(Reshape { target_shape }) => {
             match elements(target_shape) == elements(input) {
                 true => Ok(target_shape.clone()),
@@ -223,12 +209,12 @@ pub(crate) fn weights_of(
         }
         Layer::Conv2D(c) => {
             let window = c.kernel_size;
-            let kernel = vec![window.height, window.width, inputs[0][2], c.filters];
+            let kernel = vec![window.height, window.width, inputs[0][2] / c.groups, c.filters];
             let bias = c.use_bias.then_some(c.bias_initializer);
             with_bias(kernel, c.kernel_initializer, c.filters, bias)
         }
         Layer::Conv1D(c) => {
-            let kernel = vec![c.kernel_size, inputs[0][1], c.filters];
+            let kernel = vec![c.kernel_size, inputs[0][1] / c.groups, c.filters];
             let bias = c.use_bias.then_some(c.bias_initializer);
             with_bias(kernel, c.kernel_initializer, c.filters, bias)
         }
@@ -254,75 +240,3 @@ pub(crate) fn weights_of(
         _ => vec![],
     }
 }
-
-fn picture(shape: &[usize]) -> Result<[usize; 3], String> {
-    shape
-        .try_into()
-        .map_err(|_| format!("it takes pictures [height, width, channels], not {shape:?}"))
-}
-
-/// The shape of what windows over a sequence come to.
-fn signal_shape(layer: &Layer, input: &[usize]) -> Result<Vec<usize>, String> {
-    match layer {
-        Layer::Conv1D(layer) => {
-            let (row, conv) = (one_row(input)?, layer.over_row());
-            let [_, steps, _] = slid(&row, conv.kernel_size, conv.strides, conv.padding)?;
-            Ok(vec![steps, conv.filters])
-        }
-        Layer::MaxPooling1D(pool) | Layer::AveragePooling1D(pool) => {
-            let (row, pool) = (one_row(input)?, pool.over_row());
-            let strides = pool.strides.unwrap_or(pool.pool_size);
-            let [_, steps, features] = slid(&row, pool.pool_size, strides, pool.padding)?;
-            Ok(vec![steps, features])
-        }
-        Layer::GlobalMaxPooling1D(pool) | Layer::GlobalAveragePooling1D(pool) => {
-            let [_, _, features] = one_row(input)?;
-            Ok(if pool.keepdims { vec![1, features] } else { vec![features] })
-        }
-        other => unreachable!("it has no windows over sequences: {other:?}"),
-    }
-}
-
-/// A sequence as a picture of one row.
-fn one_row(shape: &[usize]) -> Result<[usize; 3], String> {
-    match *shape {
-        [steps, features] => Ok([1, steps, features]),
-        _ => Err(format!("it takes sequences [steps, features], not {shape:?}")),
-    }
-}
-
-/// What windows that slide over a picture make of it: as many pixels as windows, and its channels.
-fn slid(
-    input: &[usize],
-    window: Pair,
-    stride: Pair,
-    padding: Padding,
-) -> Result<[usize; 3], String> {
-    let [height, width, channels] = picture(input)?;
-    let [height, width] = windows([height, width], window, stride, padding)?;
-    Ok([height, width, channels])
-}
-
-/// How many windows fit, down and across.
-fn windows(
-    size: [usize; 2],
-    window: Pair,
-    stride: Pair,
-    padding: Padding,
-) -> Result<[usize; 2], String> {
-    let along = |size: usize, window: usize, stride: usize| match padding {
-        _ if window == 0 || stride == 0 => Err("windows and strides are at least 1".to_string()),
-        _ if window > MAX_SIDE || stride > MAX_SIDE => {
-            Err(format!("windows and strides are at most {MAX_SIDE}"))
-        }
-        Padding::Valid if window > size => {
-            Err(format!("a window of {window} does not fit into {size} pixels"))
-        }
-        Padding::Valid => Ok((size - window) / stride + 1),
-        Padding::Same => Ok(size.div_ceil(stride)),
-    };
-    Ok([along(size[0], window.height, stride.height)?, along(size[1], window.width, stride.width)?])
-}
-
-/// The largest window and stride, so that padding never overflows a counter.
-const MAX_SIDE: usize = 1 << 16;

@@ -28,6 +28,7 @@ mod sequence;
 mod summary;
 mod vote;
 mod weight;
+mod window;
 mod xception;
 mod zipped;
 

@@ -86,6 +86,7 @@ fn separable(filters: usize) -> Layer {
         kernel_size: Pair::square(3),
         strides: Pair::square(1),
         padding: Padding::Same,
+        dilation_rate: Pair::square(1),
         depth_multiplier: 1,
         activation: Activation::Linear,
         use_bias: true,

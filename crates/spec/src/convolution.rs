@@ -21,6 +21,14 @@ pub struct Conv2D {
     /// Whether the picture is padded so that its size stays.
     #[serde(default)]
     pub padding: Padding,
+    /// How far apart the pixels of a window are; 1 where they touch. Above 1, `strides` must be 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(extend("default" = [1, 1]))]
+    pub dilation_rate: Pair,
+    /// How many groups channels and filters fall into; each filter sees the channels of its own group only. It divides both.
+    #[serde(default = "single", skip_serializing_if = "is_single")]
+    #[schemars(range(min = 1, max = 1_048_576), extend("default" = 1))]
+    pub groups: usize,
     /// What is applied to each sum.
     #[serde(default)]
     pub activation: Activation,
@@ -46,6 +54,8 @@ impl Conv2D {
             kernel_size,
             strides: Pair::square(1),
             padding: Padding::Valid,
+            dilation_rate: Pair::square(1),
+            groups: 1,
             activation: Activation::Linear,
             use_bias: true,
             kernel_initializer: Initializer::GlorotUniform,
@@ -67,6 +77,10 @@ pub struct DepthwiseConv2D {
     /// Whether the picture is padded so that its size stays.
     #[serde(default)]
     pub padding: Padding,
+    /// How far apart the pixels of a window are; 1 where they touch. Above 1, `strides` must be 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(extend("default" = [1, 1]))]
+    pub dilation_rate: Pair,
     /// How many windows, and output channels, each channel has.
     #[serde(default = "single")]
     #[schemars(range(min = 1, max = 1024))]
@@ -104,6 +118,10 @@ pub struct SeparableConv2D {
     /// Whether the picture is padded so that its size stays.
     #[serde(default)]
     pub padding: Padding,
+    /// How far apart the pixels of a window are; 1 where they touch. Above 1, `strides` must be 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(extend("default" = [1, 1]))]
+    pub dilation_rate: Pair,
     /// How many windows each channel has.
     #[serde(default = "single")]
     #[schemars(range(min = 1, max = 1024))]
@@ -205,12 +223,20 @@ impl From<Pair> for [usize; 2] {
     }
 }
 
-fn single() -> usize {
+pub(crate) fn single() -> usize {
     1
+}
+
+pub(crate) fn is_single(given: &usize) -> bool {
+    *given == 1
 }
 
 fn one() -> Pair {
     Pair::square(1)
+}
+
+fn is_one(given: &Pair) -> bool {
+    *given == one()
 }
 
 fn two() -> Pair {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::convolution::{is_single, single};
 use crate::layer::{is_yes, yes, zeros};
 use crate::{Activation, Conv2D, Initializer, Padding, Pair, Pooling2D};
 
@@ -17,12 +18,20 @@ pub struct Conv1D {
     #[schemars(range(min = 1, max = 65_536))]
     pub kernel_size: usize,
     /// How far the window moves each time.
-    #[serde(default = "one")]
+    #[serde(default = "single")]
     #[schemars(range(min = 1, max = 65_536))]
     pub strides: usize,
     /// Whether the sequence is padded so that its length stays.
     #[serde(default)]
     pub padding: Padding1D,
+    /// How far apart the steps of a window are; 1 where they touch. Above 1, `strides` must be 1.
+    #[serde(default = "single", skip_serializing_if = "is_single")]
+    #[schemars(range(min = 1, max = 65_536), extend("default" = 1))]
+    pub dilation_rate: usize,
+    /// How many groups features and filters fall into; each filter sees the features of its own group only. It divides both.
+    #[serde(default = "single", skip_serializing_if = "is_single")]
+    #[schemars(range(min = 1, max = 1_048_576), extend("default" = 1))]
+    pub groups: usize,
     /// What is applied to each sum.
     #[serde(default)]
     pub activation: Activation,
@@ -91,6 +100,8 @@ impl Conv1D {
                 Padding1D::Valid => Padding::Valid,
                 Padding1D::Same | Padding1D::Causal => Padding::Same,
             },
+            dilation_rate: across(self.dilation_rate),
+            groups: self.groups,
             activation: self.activation,
             use_bias: self.use_bias,
             kernel_initializer: self.kernel_initializer,
@@ -113,10 +124,6 @@ impl Pooling1D {
 
 fn across(width: usize) -> Pair {
     Pair { height: 1, width }
-}
-
-fn one() -> usize {
-    1
 }
 
 fn two() -> usize {

@@ -45,6 +45,31 @@ model:
 }
 
 #[test]
+fn gaps_and_groups_are_at_least_one() {
+    let layer = |layer: &str| {
+        let text = error(&format!("name: a\ndata: mnist\nmodel: {{layers: [{layer}]}}\n"));
+        let line = text.lines().next().unwrap_or_default();
+        line.split_once("model.layers.0.").map_or(line, |(_, told)| told).to_string()
+    };
+    assert_eq!(
+        layer("{Conv2D: {filters: 2, kernel_size: 3, groups: 0}}"),
+        "Conv2D.groups: expected at least 1, found `0`"
+    );
+    assert_eq!(
+        layer("{Conv1D: {filters: 2, kernel_size: 3, dilation_rate: 70000}}"),
+        "Conv1D.dilation_rate: expected at most 65,536, found `70000`"
+    );
+    assert_eq!(
+        layer("{SeparableConv2D: {filters: 2, kernel_size: 3, dilation_rate: [1, 2, 3]}}"),
+        "SeparableConv2D.dilation_rate: expected a list of 2, found 3"
+    );
+    assert_eq!(
+        layer("{DepthwiseConv2D: {kernel_size: 3, groups: 2}}"),
+        "DepthwiseConv2D.groups: unknown field"
+    );
+}
+
+#[test]
 fn networks_know_their_own_arguments() {
     let model = |model: &str| error(&format!("name: a\ndata: mnist\nmodel: {model}\n"));
     assert_eq!(

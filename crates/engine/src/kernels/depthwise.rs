@@ -1,7 +1,7 @@
 //! A convolution in which every channel has a window of its own. Vectors run over channels; each sum is
 //! one chain of fused multiply-adds over the window, row by row, or over the outputs.
 
-use super::block::{BLOCK, load};
+use super::block::{BLOCK, add, load};
 use crate::program::Window;
 use crate::simd::kernel;
 
@@ -104,11 +104,7 @@ impl Walk {
     fn add_some(&self, mut sums: [f32; BLOCK], both: [&[f32]; 2], channels: usize) -> [f32; BLOCK] {
         let [mut left, mut right] = self.start;
         for _ in 0..self.len {
-            let one = load(&both[0][left..left + channels]);
-            let other = load(&both[1][right..right + channels]);
-            for i in 0..BLOCK {
-                sums[i] = one[i].mul_add(other[i], sums[i]);
-            }
+            add(&mut sums, &both[0][left..left + channels], &both[1][right..right + channels]);
             left = left.wrapping_add(self.step[0]);
             right = right.wrapping_add(self.step[1]);
         }

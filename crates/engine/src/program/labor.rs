@@ -45,6 +45,10 @@ impl Op {
                 let window = &depthwise.window;
                 ("depthwise", window.output.len() * window.height * window.width)
             }
+            Op::Grouped(conv) => {
+                let each = conv.window.len() / conv.groups;
+                ("grouped conv", conv.window.output.len() * each)
+            }
             Op::Recurrent(recurrent) => {
                 let each = (recurrent.inputs + recurrent.units) * recurrent.columns();
                 ("recurrent", recurrent.directions.len() * recurrent.steps * each)

@@ -4,28 +4,21 @@ use model::{Graph, Weight};
 use spec::{Layer, Padding, Padding1D, Pair};
 
 use super::lower::Lowering;
+use super::sizes::Sizes;
 use super::{
-    Augment, Average, Conv, Dense, Depthwise, Drop, Embed, LayerNormalize, Normalize, Op, Picture,
-    Place, Pool, Recurrent, Scale, Turn, Window,
+    Augment, Average, Dense, Drop, Embed, LayerNormalize, Normalize, Op, Picture, Place, Pool,
+    Recurrent, Scale, Turn, Window,
 };
 
 /// A layer to be lowered.
-struct Site<'a> {
+pub(super) struct Site<'a> {
     layer: &'a Layer,
     number: usize,
-    weights: &'a [Weight],
+    pub(super) weights: &'a [Weight],
     /// The shapes of what it reads.
-    inputs: Vec<&'a [usize]>,
+    pub(super) inputs: Vec<&'a [usize]>,
     /// The shape of its output.
-    shape: &'a [usize],
-}
-
-/// How windows lie over a picture, as layers say it.
-#[derive(Clone, Copy)]
-struct Sizes {
-    window: Pair,
-    strides: Pair,
-    padding: Padding,
+    pub(super) shape: &'a [usize],
 }
 
 impl Lowering {
@@ -51,13 +44,14 @@ impl Lowering {
             }
             Layer::DepthwiseConv2D(conv) => {
                 let sizes = Sizes::new(conv.kernel_size, conv.strides, conv.padding);
-                let bias = weights.get(1);
-                let value = self.depthwise(&site, reads, (conv.depth_multiplier, sizes), bias);
+                let sizes = sizes.apart(conv.dilation_rate);
+                let value = self.by_channel(&site, reads, sizes, weights.get(1));
                 self.activate(conv.activation, value, shape)
             }
             Layer::SeparableConv2D(conv) => {
                 let sizes = Sizes::new(conv.kernel_size, conv.strides, conv.padding);
-                let between = self.depthwise(&site, reads, (conv.depth_multiplier, sizes), None);
+                let sizes = sizes.apart(conv.dilation_rate);
+                let between = self.by_channel(&site, reads, sizes, None);
                 let value =
                     self.push(site.pointwise(&weights[1], weights.get(2)), vec![between], shape);
                 self.activate(conv.activation, value, shape)
@@ -79,33 +73,6 @@ impl Lowering {
         }
     }
 
-    /// Adds a convolution; in a causal one no window sees what comes later.
-    fn conv(
-        &mut self,
-        site: &Site<'_>,
-        reads: Vec<usize>,
-        (conv, causal): (&spec::Conv2D, bool),
-    ) -> usize {
-        let value = match conv.kernel_size == Pair::square(1) {
-            true => self.pointwise(site, reads, conv.strides),
-            false => self.push(site.conv(conv, causal), reads, site.shape),
-        };
-        self.activate(conv.activation, value, site.shape)
-    }
-
-    /// Adds a convolution of single pixels. Where some are passed by, the others are picked first: as the
-    /// largest of windows that have one pixel each.
-    fn pointwise(&mut self, site: &Site<'_>, mut reads: Vec<usize>, strides: Pair) -> usize {
-        if strides != Pair::square(1) {
-            let input = picture(site.inputs[0]);
-            let output = Picture { channels: input.channels, ..picture(site.shape) };
-            let window = Sizes::new(Pair::square(1), strides, Padding::Valid).window(input, output);
-            reads = vec![self.push(Op::Pool(Pool { window }), reads, &output.shape())];
-        }
-        let op = site.pointwise(&site.weights[0], site.weights.get(1));
-        self.push(op, reads, site.shape)
-    }
-
     /// Adds a recurrent layer, which reads the ids too where some are to be passed by.
     fn recurrent(
         &mut self,
@@ -120,29 +87,6 @@ impl Lowering {
         // Ids are the network's input, and so its first value.
         reads.extend(masked.then_some(0));
         self.push(Op::Recurrent(op), reads, site.shape)
-    }
-
-    /// Adds a window for each channel; where a channel has several, it is there several times first.
-    fn depthwise(
-        &mut self,
-        site: &Site<'_>,
-        mut reads: Vec<usize>,
-        (times, sizes): (usize, Sizes),
-        bias: Option<&Weight>,
-    ) -> usize {
-        let input = picture(site.inputs[0]);
-        let channels = input.channels * times;
-        let (input, output) =
-            (Picture { channels, ..input }, Picture { channels, ..picture(site.shape) });
-        if times > 1 {
-            reads = vec![self.push(Op::Repeat(times), reads, &input.shape())];
-        }
-        let op = Op::Depthwise(Depthwise {
-            window: sizes.window(input, output),
-            kernel: site.weights[0].range.clone(),
-            bias: bias.map(|bias| bias.range.clone()),
-        });
-        self.push(op, reads, &output.shape())
     }
 }
 
@@ -193,23 +137,8 @@ impl Site<'_> {
         Op::Embed(Embed { words, row, table: table.range.clone() })
     }
 
-    fn conv(&self, conv: &spec::Conv2D, causal: bool) -> Op {
-        let sizes = Sizes::new(conv.kernel_size, conv.strides, conv.padding);
-        let mut window = sizes.window(picture(self.inputs[0]), picture(self.shape));
-        if causal {
-            (window.before[1], window.after[1]) = (window.width - 1, 0);
-        }
-        Op::Conv(Conv {
-            window,
-            kernel: self.weights[0].range.clone(),
-            bias: self.weights.get(1).map(|bias| bias.range.clone()),
-            relu: false,
-            choices: None,
-        })
-    }
-
     /// Weighted sums over channels, of each pixel.
-    fn pointwise(&self, kernel: &Weight, bias: Option<&Weight>) -> Op {
+    pub(super) fn pointwise(&self, kernel: &Weight, bias: Option<&Weight>) -> Op {
         let &[.., inputs, units] = &kernel.shape[..] else {
             unreachable!("a kernel has inputs and outputs: {:?}", kernel.shape);
         };
@@ -281,42 +210,13 @@ impl Site<'_> {
     }
 }
 
-impl Sizes {
-    fn new(window: Pair, strides: Pair, padding: Padding) -> Sizes {
-        Sizes { window, strides, padding }
-    }
-
-    fn window(self, input: Picture, output: Picture) -> Window {
-        let before_and_after = |windows: usize, size: usize, stride: usize, pixels: usize| {
-            let total = match self.padding {
-                Padding::Valid => 0,
-                Padding::Same => ((windows - 1) * stride + size).saturating_sub(pixels),
-            };
-            // The odd one goes after, as in TensorFlow.
-            (total / 2, total - total / 2)
-        };
-        let Sizes { window: size, strides, .. } = self;
-        let down = before_and_after(output.height, size.height, strides.height, input.height);
-        let across = before_and_after(output.width, size.width, strides.width, input.width);
-        Window {
-            input,
-            output,
-            height: size.height,
-            width: size.width,
-            stride: [strides.height, strides.width],
-            before: [down.0, across.0],
-            after: [down.1, across.1],
-        }
-    }
-}
-
 /// The length of the last axis.
 pub(super) fn last(shape: &[usize]) -> usize {
     shape[shape.len() - 1]
 }
 
 /// A sequence is a picture of one row.
-fn picture(shape: &[usize]) -> Picture {
+pub(super) fn picture(shape: &[usize]) -> Picture {
     let (height, width, channels) = match *shape {
         [height, width, channels] => (height, width, channels),
         [steps, features] => (1, steps, features),

@@ -101,6 +101,7 @@ impl Lowering {
         let fused = match self.maker(value) {
             Some(Op::Dense(dense)) => Some(&mut dense.relu),
             Some(Op::Conv(conv)) if conv.choices.is_none() => Some(&mut conv.relu),
+            Some(Op::Grouped(conv)) => Some(&mut conv.relu),
             Some(Op::Normalize(normalize)) => Some(&mut normalize.relu),
             _ => None,
         };

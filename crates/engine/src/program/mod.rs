@@ -1,16 +1,18 @@
 //! A program: what is computed, in which order, in which memory. Pure data, made once from a graph
 //! and a batch size; a [`Session`](crate::Session) gives it memory and a processor.
 //!
-//! Four files make it. `layers` says what each layer becomes; `lower` puts that in an order and fuses what belongs together; `place`
+//! Four files make it. `layers` (with `convolve`) says what each layer becomes; `lower` puts that in an order and fuses what belongs together; `place`
 //! gives every value its place, so that values that do not live at the same time share one; `op` says
 //! what operations there are.
 
+mod convolve;
 mod labor;
 mod layers;
 mod lower;
 mod op;
 mod place;
 mod recurrent;
+mod sizes;
 mod window;
 
 use std::ops::Range;
@@ -20,8 +22,8 @@ use spec::{Loss, LossName};
 
 pub use labor::Labor;
 pub(crate) use op::{
-    Activate, Augment, Average, Conv, Dense, Depthwise, Drop, Embed, Ending, Head, LayerNormalize,
-    Normalize, Op, Operation, Pool, Scale, Turn,
+    Activate, Augment, Average, Conv, Dense, Depthwise, Drop, Embed, Ending, Grouped, Head,
+    LayerNormalize, Normalize, Op, Operation, Pool, Scale, Turn,
 };
 pub(crate) use place::Place;
 pub(crate) use recurrent::{Cell, Direction, Recurrent};

@@ -6,6 +6,7 @@
 )]
 
 pub(crate) mod activations;
+pub(crate) mod groups;
 pub(crate) mod layer_normalize;
 pub(crate) mod losses;
 pub(crate) mod networks;

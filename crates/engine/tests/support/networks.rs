@@ -27,15 +27,10 @@ pub(crate) fn conv(
     padding: Padding,
 ) -> Conv2D {
     Conv2D {
-        filters,
-        kernel_size: pair(size),
         strides: pair(strides),
         padding,
         activation: Activation::Relu,
-        use_bias: true,
-        kernel_initializer: Initializer::default(),
-        bias_initializer: Initializer::Zeros,
-        trainable: true,
+        ..Conv2D::new(filters, pair(size))
     }
 }
 
@@ -53,6 +48,7 @@ pub(crate) fn depthwise(times: usize, strides: [usize; 2], padding: Padding) -> 
         kernel_size: pair([3, 2]),
         strides: pair(strides),
         padding,
+        dilation_rate: Pair::square(1),
         depth_multiplier: times,
         activation: Activation::Relu,
         use_bias: times == 1,
@@ -69,6 +65,7 @@ pub(crate) fn separable(conv: Conv2D, times: usize) -> Layer {
         kernel_size: conv.kernel_size,
         strides: conv.strides,
         padding: conv.padding,
+        dilation_rate: conv.dilation_rate,
         depth_multiplier: times,
         activation: conv.activation,
         use_bias: conv.use_bias,

@@ -16,10 +16,12 @@ pub(crate) fn depth_taps(
     let node = &graph.nodes()[number];
     let (sizes, times) = match &node.layer {
         Layer::DepthwiseConv2D(c) => {
-            (Sizes::new(c.kernel_size, c.strides, c.padding), c.depth_multiplier)
+            let sizes = Sizes::new(c.kernel_size, c.strides, c.padding);
+            (sizes.apart(c.dilation_rate), c.depth_multiplier)
         }
         Layer::SeparableConv2D(c) => {
-            (Sizes::new(c.kernel_size, c.strides, c.padding), c.depth_multiplier)
+            let sizes = Sizes::new(c.kernel_size, c.strides, c.padding);
+            (sizes.apart(c.dilation_rate), c.depth_multiplier)
         }
         _ => unreachable!("only for these"),
     };

@@ -35,6 +35,8 @@ pub(crate) fn signals(seed: u64) -> Graph {
             kernel_size: 1 + draw(4),
             strides: 1 + draw(2),
             padding: [Padding1D::Valid, Padding1D::Same, Padding1D::Causal][draw(3)],
+            dilation_rate: 1,
+            groups: 1,
             activation: [Activation::Relu, Activation::Tanh, Activation::Gelu][draw(3)],
             use_bias: draw(4) > 0,
             kernel_initializer: Initializer::default(),

@@ -46,11 +46,14 @@ pub(crate) fn taps(
         }
     };
     let channels = last_axis(graph, node.inputs[0]);
-    let sizes = Sizes { causal, ..Sizes::new(conv.kernel_size, conv.strides, conv.padding) };
+    let sizes = Sizes::new(conv.kernel_size, conv.strides, conv.padding);
+    let sizes = Sizes { causal, ..sizes.apart(conv.dilation_rate) };
+    let seen = channels / conv.groups;
     windows(graph, number, n, sizes, |pixel, tap, output| {
-        for (_, channel, filter) in triples(1, channels, filters) {
-            let kernel = (tap * channels + channel) * filters + filter;
-            each(pixel * channels + channel, kernel, output * filters + filter);
+        for (_, channel, filter) in triples(1, seen, filters) {
+            let kernel = (tap * seen + channel) * filters + filter;
+            let group = filter / (filters / conv.groups);
+            each(pixel * channels + group * seen + channel, kernel, output * filters + filter);
         }
     });
 }
@@ -67,11 +70,18 @@ pub(crate) struct Sizes {
     padding: Padding,
     /// Whether all padding comes before.
     causal: bool,
+    /// How far apart the pixels of a window are.
+    dilation: Pair,
 }
 
 impl Sizes {
     pub(crate) fn new(size: Pair, stride: Pair, padding: Padding) -> Self {
-        Sizes { size, stride, padding, causal: false }
+        Sizes { size, stride, padding, causal: false, dilation: Pair::square(1) }
+    }
+
+    /// With pixels so far apart.
+    pub(crate) fn apart(self, dilation: Pair) -> Self {
+        Sizes { dilation, ..self }
     }
 }
 
@@ -94,17 +104,19 @@ pub(crate) fn windows(
 ) {
     let input = picture(graph.shape(graph.nodes()[number].inputs[0]));
     let output = picture(graph.shape(number));
-    let Sizes { size, stride, padding, causal } = sizes;
-    let before = |windows: usize, size: usize, stride: usize, pixels: usize| match padding {
+    let Sizes { size, stride, padding, causal, dilation } = sizes;
+    let before = |windows: usize, gaps: usize, stride: usize, pixels: usize| match padding {
         Padding::Valid => 0,
-        _ if causal => size - 1,
-        Padding::Same => ((windows - 1) * stride + size).saturating_sub(pixels) / 2,
+        _ if causal => gaps,
+        Padding::Same => ((windows - 1) * stride + gaps + 1).saturating_sub(pixels) / 2,
     };
-    let top = before(output[0], size.height, stride.height, input[0]);
-    let left = before(output[1], size.width, stride.width, input[1]);
+    let (down, across) = ((size.height - 1) * dilation.height, (size.width - 1) * dilation.width);
+    let top = before(output[0], down, stride.height, input[0]);
+    let left = before(output[1], across, stride.width, input[1]);
     for (sample, oy, ox) in triples(n, output[0], output[1]) {
         for (_, ky, kx) in triples(1, size.height, size.width) {
-            let (y, x) = (oy * stride.height + ky, ox * stride.width + kx);
+            let y = oy * stride.height + ky * dilation.height;
+            let x = ox * stride.width + kx * dilation.width;
             if y >= top && x >= left && y - top < input[0] && x - left < input[1] {
                 let pixel = (sample * input[0] + y - top) * input[1] + x - left;
                 let out = (sample * output[0] + oy) * output[1] + ox;

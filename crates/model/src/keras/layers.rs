@@ -13,8 +13,6 @@ use crate::layer::{class_and_stem, elements};
 /// Arguments that we do not have, and their values that change nothing.
 const HARMLESS: &[(&str, &[&str])] = &[
     ("data_format", &["\"channels_last\""]),
-    ("dilation_rate", &["1", "[1]", "[1,1]"]),
-    ("groups", &["1"]),
     ("sparse", &["false"]),
     ("ragged", &["false"]),
     ("optional", &["false"]),
@@ -145,6 +143,7 @@ fn own_class<'a>(
         "SeparableConv2D" | "DepthwiseConv2D" => {
             // Left over from the class that Keras 2 makes them of.
             config.remove("kernel_initializer");
+            config.retain(|key, value| key != "groups" || *value != json!(1));
             Ok(class)
         }
         "RandomRotation" | "RandomTranslation" => {
@@ -162,7 +161,7 @@ fn own_class<'a>(
         }
         "Conv1D" | "MaxPooling1D" | "AveragePooling1D" => {
             // Keras writes a list of one.
-            for key in ["kernel_size", "pool_size", "strides"] {
+            for key in ["kernel_size", "pool_size", "strides", "dilation_rate"] {
                 if let Some(Value::Array(list)) = config.get(key)
                     && let [one] = &list[..]
                 {

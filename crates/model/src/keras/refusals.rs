@@ -99,6 +99,8 @@ fn layers_that_we_do_not_have() {
     one("GlobalMaxPooling1D", json!({}), &["sequences [steps, features]"]);
     one("Reshape", json!({"target_shape": [-1, 3]}), &["[-1,3]"]);
     one("Conv2D", json!({"filters": 2, "kernel_size": 3}), &["pictures"]);
+    let apart = json!({"kernel_size": 3, "groups": 2});
+    one("DepthwiseConv2D", apart, &["not supported", "`groups`", "`depth_multiplier`"]);
     let mut own = functional(vec![input(), dense("odd", &["in"])], "odd");
     own["config"]["layers"][1]["registered_name"] = json!("Mine>Dense");
     refused(&own, &["`odd`", "`Mine>Dense`", "never be run"]);

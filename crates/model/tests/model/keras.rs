@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use model::{FileProblem, Format, Graph, Model, Node};
+use model::{Card, FileProblem, Format, Graph, Model, Node, Preprocess};
 use proptest::prelude::*;
 use spec::{Activation, ActivationLayer, Initializer, Layer};
 
@@ -77,10 +77,27 @@ fn branches_are_the_same_from_every_keras() {
     }
 }
 
+/// A model whose windows have gaps and whose filters have groups.
+fn gaps() -> Model {
+    let layers = r#"[{"Conv2D": {"filters": 4, "kernel_size": 2, "groups": 2, "dilation_rate": [2, 1]}},
+        {"DepthwiseConv2D": {"kernel_size": 2, "dilation_rate": 2}},
+        {"SeparableConv2D": {"filters": 2, "kernel_size": 2, "padding": "same", "dilation_rate": [1, 3]}},
+        {"Reshape": {"target_shape": [4, 2]}},
+        {"Conv1D": {"filters": 2, "kernel_size": 2, "padding": "causal", "dilation_rate": 3, "groups": 2}},
+        {"Flatten": {}}, {"Dense": {"units": 2, "activation": "softmax"}}]"#;
+    let layers = serde_json::from_str(layers).expect("layers");
+    let graph = Graph::sequential(&[5, 7, 2], layers).expect("they fit");
+    let kernels: Vec<&[usize]> = graph.weights().iter().map(|w| &w.shape[..]).collect();
+    assert_eq!(kernels[0], [2, 2, 1, 4]);
+    assert_eq!(kernels[7], [2, 1, 2]);
+    let card = Card::new("gaps", "layers", Preprocess::numbers(vec![5, 7, 2], 1.0));
+    Model { weights: graph.initialize(3), graph, card }
+}
+
 #[test]
 fn a_model_comes_back_from_our_own_files_as_it_was() {
     for format in [Format::Hdf5, Format::Keras, Format::Npz] {
-        for model in [small_model(5), read("chain-2.h5"), read("branches-3.keras")] {
+        for model in [small_model(5), gaps(), read("chain-2.h5"), read("branches-3.keras")] {
             let bytes = model.to_bytes_as(format).unwrap();
             assert_eq!(bytes, model.to_bytes_as(format).unwrap());
             let mut again = Model::from_bytes(&bytes).unwrap();

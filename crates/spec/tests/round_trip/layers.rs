@@ -59,13 +59,16 @@ pub(crate) fn layer() -> impl Strategy<Value = Layer> {
                 trainable: true,
             })
         }),
-        (1usize..1000, pair(), pair(), padding(), weights()).prop_map(
-            |(filters, kernel_size, strides, padding, (activation, use_bias, kernel, bias))| {
+        (1usize..1000, pair(), pair(), padding(), (pair(), 1usize..9), weights()).prop_map(
+            |(filters, kernel_size, strides, padding, (dilation_rate, groups), weights)| {
+                let (activation, use_bias, kernel, bias) = weights;
                 Layer::Conv2D(Conv2D {
                     filters,
                     kernel_size,
                     strides,
                     padding,
+                    dilation_rate,
+                    groups,
                     activation,
                     use_bias,
                     kernel_initializer: kernel,
@@ -99,13 +102,17 @@ pub(crate) fn layer() -> impl Strategy<Value = Layer> {
 
 fn signal() -> impl Strategy<Value = Layer> {
     let edges = prop_oneof![Just(Padding1D::Valid), Just(Padding1D::Same), Just(Padding1D::Causal)];
-    let conv = (1usize..1000, 1usize..100, 1usize..9, edges, activation(), initializer()).prop_map(
-        |(filters, kernel_size, strides, padding, activation, kernel_initializer)| {
+    let sizes = (1usize..100, 1usize..9, 1usize..9, 1usize..9);
+    let conv = (1usize..1000, sizes, edges, activation(), initializer()).prop_map(
+        |(filters, sizes, padding, activation, kernel_initializer)| {
+            let (kernel_size, strides, dilation_rate, groups) = sizes;
             Layer::Conv1D(Conv1D {
                 filters,
                 kernel_size,
                 strides,
                 padding,
+                dilation_rate,
+                groups,
                 activation,
                 use_bias: strides != 2,
                 kernel_initializer,
@@ -146,15 +153,16 @@ fn normalization() -> impl Strategy<Value = Layer> {
 
 fn channelwise() -> impl Strategy<Value = Layer> {
     let weights = (activation(), any::<bool>(), [initializer(), initializer(), initializer()]);
-    let sizes = (pair(), pair(), padding(), 1usize..9);
+    let sizes = (pair(), pair(), padding(), pair(), 1usize..9);
     (option::of(1usize..1000), sizes, weights).prop_map(|(filters, sizes, weights)| {
-        let (kernel_size, strides, padding, depth_multiplier) = sizes;
+        let (kernel_size, strides, padding, dilation_rate, depth_multiplier) = sizes;
         let (activation, use_bias, [depthwise, pointwise, bias]) = weights;
         match filters {
             None => Layer::DepthwiseConv2D(DepthwiseConv2D {
                 kernel_size,
                 strides,
                 padding,
+                dilation_rate,
                 depth_multiplier,
                 activation,
                 use_bias,
@@ -167,6 +175,7 @@ fn channelwise() -> impl Strategy<Value = Layer> {
                 kernel_size,
                 strides,
                 padding,
+                dilation_rate,
                 depth_multiplier,
                 activation,
                 use_bias,

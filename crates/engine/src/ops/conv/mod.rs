@@ -28,21 +28,27 @@ pub(super) fn chunks(n: usize) -> usize {
 
 /// Floats of scratch: some for all chunks, and some for each.
 #[derive(Clone, Copy, Default)]
-struct Scratch {
-    shared: usize,
-    each: usize,
+pub(super) struct Scratch {
+    pub(super) shared: usize,
+    pub(super) each: usize,
+}
+
+impl Scratch {
+    /// For all chunks of a batch together.
+    pub(super) fn total(self, batch: usize) -> usize {
+        self.shared + chunks(batch) * self.each
+    }
 }
 
 impl Conv {
     /// Floats of scratch for a batch.
     pub(crate) fn scratch(&self, batch: usize, trains: bool, input_gradient: bool) -> usize {
-        let total = |scratch: Scratch| scratch.shared + chunks(batch) * scratch.each;
         let backward = match (trains, self.choices) {
             (false, _) => 0,
-            (true, None) => total(self.backward_scratch(input_gradient)),
-            (true, Some(_)) => total(self.pooled_scratch(input_gradient)),
+            (true, None) => self.backward_scratch(input_gradient).total(batch),
+            (true, Some(_)) => self.pooled_scratch(input_gradient).total(batch),
         };
-        total(self.forward_scratch()).max(backward)
+        self.forward_scratch().total(batch).max(backward)
     }
 
     fn filters(&self) -> usize {
@@ -56,19 +62,28 @@ impl Conv {
 
     /// Floats of a padded copy of the input, if there is one.
     fn padded_len(&self) -> usize {
-        if self.window.is_padded() { self.window.padded().len() } else { 0 }
+        copy_len(&self.window)
     }
 }
 
 /// The floats of scratch for all chunks, and the rest, cut for each.
-fn cut_scratch(scratch: &mut [f32], need: Scratch, parts: usize) -> (&mut [f32], Cut<'_, f32>) {
+pub(super) fn cut_scratch(
+    scratch: &mut [f32],
+    need: Scratch,
+    parts: usize,
+) -> (&mut [f32], Cut<'_, f32>) {
     let (shared, each) = scratch.split_at_mut(need.shared);
     (shared, Cut::new(&mut each[..parts * need.each], parts, parts))
 }
 
+/// Floats of a padded copy of the input, if there is one.
+pub(super) fn copy_len(window: &Window) -> usize {
+    if window.is_padded() { window.padded().len() } else { 0 }
+}
+
 /// The picture that windows slide over: `x` itself, or its copy inside zeros. The zeros around it are
 /// there already.
-fn padded<'a>(window: &Window, x: &'a [f32], copy: &'a mut [f32]) -> &'a [f32] {
+pub(super) fn padded<'a>(window: &Window, x: &'a [f32], copy: &'a mut [f32]) -> &'a [f32] {
     if !window.is_padded() {
         return x;
     }
@@ -81,7 +96,7 @@ fn padded<'a>(window: &Window, x: &'a [f32], copy: &'a mut [f32]) -> &'a [f32] {
 }
 
 /// The picture that windows slide over.
-fn source(window: &Window) -> Picture {
+pub(super) fn source(window: &Window) -> Picture {
     if window.is_padded() { window.padded() } else { window.input }
 }
 
