@@ -105,10 +105,12 @@ impl Layer {
     pub fn freeze(&mut self) {
         let trainable = match self {
             Layer::Dense(layer) => &mut layer.trainable,
+            Layer::Conv1D(layer) => &mut layer.trainable,
             Layer::Conv2D(layer) => &mut layer.trainable,
             Layer::DepthwiseConv2D(layer) => &mut layer.trainable,
             Layer::SeparableConv2D(layer) => &mut layer.trainable,
             Layer::BatchNormalization(layer) => &mut layer.trainable,
+            Layer::LayerNormalization(layer) => &mut layer.trainable,
             Layer::Embedding(layer) => &mut layer.trainable,
             Layer::Gru(layer) => &mut layer.trainable,
             Layer::Lstm(layer) => &mut layer.trainable,

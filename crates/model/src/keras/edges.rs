@@ -67,10 +67,10 @@ pub(super) fn first_output(place: &Value) -> Result<String, String> {
 /// changes pictures at random, and goes by what the whole model is told; in Keras 2 it would hold in predictions, too.
 fn harmless(arguments: Option<&Value>, new: bool) -> Result<(), String> {
     let Some(Value::Object(arguments)) = arguments else { return Ok(()) };
-    let changes = |(name, value): &(&String, &Value)| {
-        !value.is_null() && !(new && *name == "training" && **value == Value::Bool(true))
+    let usual = |(name, value): &(&String, &Value)| {
+        value.is_null() || (new && *name == "training" && **value == Value::Bool(true))
     };
-    match arguments.iter().find(changes) {
+    match arguments.iter().find(|argument| !usual(argument)) {
         None => Ok(()),
         Some((name, _)) => Err(format!("it is called with `{name}`, which is not supported")),
     }

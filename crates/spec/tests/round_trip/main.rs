@@ -362,6 +362,22 @@ proptest! {
     }
 
     #[test]
+    fn whatever_has_weights_can_be_frozen(mut layer in layers::layer()) {
+        let mut written = serde_json::to_value(&layer).unwrap();
+        for settings in written.as_object_mut().unwrap().values_mut() {
+            settings.as_object_mut().unwrap().insert("trainable".into(), false.into());
+        }
+        layer.freeze();
+        match serde_json::from_value::<spec::Layer>(written) {
+            Ok(frozen) => {
+                prop_assert_eq!(&layer, &frozen);
+                prop_assert!(!layer.trainable());
+            }
+            Err(_) => prop_assert!(layer.trainable(), "it has no weights: {:?}", layer),
+        }
+    }
+
+    #[test]
     fn no_text_panics(text in "\\PC{0,200}", set in "\\PC{0,40}") {
         let _ = spec::parse(&text, "any.yaml", &[set]).map_err(|error| error.to_string());
     }
