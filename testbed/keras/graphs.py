@@ -40,7 +40,9 @@ def kept(draw: random.Random, read: int, channels: list[int]) -> tuple[dict, lis
     how = {"padding": "same", "activation": draw.choice(ACTIVATIONS), "use_bias": draw.random() < 0.8}
     alike = [one for one in range(len(channels)) if channels[one] == channels[read] and one != read]
     kind = draw.choice(["conv", "separable", "depthwise", "pool", "average", "activation", "join", "norm", "groups",
-                        "gaps"])
+                        "gaps", "drop"])
+    if kind == "drop":
+        return {"Dropout": {"rate": 0.5}}, [read], channels[read]
     if kind == "groups":
         groups = draw.choice([one for one in range(1, channels[read] + 1) if channels[read] % one == 0])
         return {"Conv2D": {"filters": wide * groups, "kernel_size": size, "groups": groups, **how}}, [read], wide * groups

@@ -1,4 +1,4 @@
-"""Our built-in networks in Keras: the same answers, and one training step changes every weight alike."""
+"""One training step here and in Keras changes every weight alike: of our built-in networks, and of random graphs."""
 
 import json
 import pathlib
@@ -8,18 +8,22 @@ from types import SimpleNamespace
 import numpy as np
 
 import formula
+import graphs
+import models
+import results
 from check import Check, near
 from files import Binary
-from models import predicted
 
 # Name, shape of a sample, the first number that no value reaches, classes, samples. Numbers from 0 to 1 are
-# pictures that were scaled, whole ones bytes or ids of words.
+# pictures that were scaled, whole ones bytes or ids of words; without classes, samples are triplets.
 NETWORKS = [
     ("mnist-mlp", (28, 28, 1), 1, 10, 20),
     ("mnist-cnn", (28, 28, 1), 1, 10, 10),
     ("small-xception", (30, 30, 3), 256, 2, 8),
     ("imdb-bigru", (40,), 10_000, 2, 6),
+    ("facenet-small", (28, 23, 1), 256, 0, 4),
 ]
+ALPHA = 0.4
 
 # Layers that do something else each time.
 AT_RANDOM = ("Dropout", "RandomFlip", "RandomRotation")
@@ -28,36 +32,74 @@ AT_RANDOM = ("Dropout", "RandomFlip", "RandomRotation")
 def checks(real: SimpleNamespace, binary: Binary) -> Iterator[Check]:
     for network in NETWORKS:
         yield Check(f"{network[0]} is the same network in Keras, and learns the same in a step",
-                    lambda network=network: one_step(real.keras, binary, *network))
+                    lambda network=network: built_in(real, binary, *network))
+    for seed in range(20):
+        yield Check(f"graph-{seed} learns the same in a step as in Keras",
+                    lambda seed=seed: drawn(real, binary, graphs.drawn(seed)))
 
 
-def one_step(keras, binary: Binary, name: str, shape: tuple, below: int, classes: int, count: int) -> None:
-    x, y = samples(shape, below, count), formula.labels(count, classes)
-    if classes == 2:
-        # As many of one as of the other would all but cancel each other out, and leave rounding.
-        y[:-1] = 1
-        y[-1] = 0
+def built_in(real: SimpleNamespace, binary: Binary, name: str, shape: tuple, below: int, classes: int,
+             count: int) -> None:
+    x, y = samples(shape, below, 3 * count if not classes else count), None
+    if classes:
+        y = labels(count, classes)
+        np.savez(binary.folder / "x.npz", x=x, y=y)
+    else:
+        triplets = x.reshape(count, 3, *shape)
+        np.savez(binary.folder / "x.npz", triplets, triplets)
+    start = trained(binary, name, "begun", 1e-6, not classes)
+    model = real.keras.models.load_model(start, compile=False)
+    if classes:
+        near("our answer", models.predicted(binary, start), np.asarray(model(x, training=False)), 1e-5)
+    learns_alike(real, binary, model, x, y)
+
+
+def drawn(real: SimpleNamespace, binary: Binary, case: dict) -> None:
+    model, x = models.build(real.keras, case), results.samples(case)
+    y = labels(case["batch"], model.output_shape[-1])
     np.savez(binary.folder / "x.npz", x=x, y=y)
-    start = trained(binary, name, "begun", rate=1e-6)
-    model = keras.models.load_model(start, compile=False)
-    near("our answer", predicted(binary, start), np.asarray(model(x, training=False)), 1e-5)
+    learns_alike(real, binary, model, x, y)
 
-    calmed(keras, model, "float32").save(binary.folder / "calm.keras")
-    # In twice the digits, so that what is left between the two is ours.
-    calm = calmed(keras, model, "float64")
-    before = calm.get_weights()
-    loss = "binary_crossentropy" if classes == 2 else "sparse_categorical_crossentropy"
-    calm.compile(keras.optimizers.SGD(1.0), loss)
-    found = calm.train_on_batch(x, y.reshape(-1, 1).astype(np.float32) if classes == 2 else y)
-    ours = keras.models.load_model(trained(binary, "./calm.keras", "stepped", rate=1.0), compile=False)
+
+def learns_alike(real: SimpleNamespace, binary: Binary, model, x: np.ndarray, y: np.ndarray | None) -> None:
+    """One step of size 1 from the model's weights, here and in Keras, there in twice the digits."""
+    calmed(real.keras, model, "float32").save(binary.folder / "calm.keras")
+    there = calmed(real.keras, model, "float64")
+    before = there.get_weights()
+    loss = step(real, there, x, y)
+    file = trained(binary, "./calm.keras", "stepped", 1.0, y is None)
+    here = real.keras.models.load_model(file, compile=False)
     report = json.loads(binary.run("report", "stepped", "--json"))
-    near("the loss", np.float32(report["metrics"]["train"]["loss"]), np.float32(found), 1e-5)
-    for weight, was, here, there in zip(calm.weights, before, ours.get_weights(), calm.get_weights(), strict=True):
-        step = np.abs(there - was).max()
-        # A weight holds seven digits of its own, whatever it changes by.
-        allowed = 1e-4 * step + 2.4e-7 * np.abs(was).max()
-        off = np.abs(here - there).max()
-        assert off <= allowed, f"{weight.path}: {off} apart after a step of {step}, {allowed} is allowed"
+    near("the loss", np.float32(report["metrics"]["train"]["loss"]), np.float32(loss), 1e-5)
+    weights = zip(there.weights, before, here.get_weights(), there.get_weights(), strict=True)
+    largest = max(np.abs(now - was).max() for _, was, _, now in weights)
+    weights = zip(there.weights, before, here.get_weights(), there.get_weights(), strict=True)
+    for weight, was, ours, theirs in weights:
+        change = np.abs(theirs - was).max()
+        # A weight holds seven digits of its own, whatever it changes by. A bias that a normalization follows has
+        # a gradient of nothing but rounding.
+        allowed = 1e-4 * change + 2.4e-7 * np.abs(was).max() + 1e-6 * largest
+        off = np.abs(ours - theirs).max()
+        assert off <= allowed, f"{weight.path}: {off} apart after a step of {change}, {allowed} is allowed"
+
+
+def step(real: SimpleNamespace, model, x: np.ndarray, y: np.ndarray | None) -> float:
+    """Changes a model's weights by their gradients, and says what the loss was."""
+    losses = real.keras.losses
+    with real.tf.GradientTape() as tape:
+        answers = model(x if len(model.input_shape) == 2 else x.astype(np.float64), training=True)
+        if y is None:
+            near_by, far = (real.tf.reduce_sum((answers[::3] - answers[other::3]) ** 2, -1) for other in (1, 2))
+            loss = real.tf.reduce_mean(real.tf.maximum(near_by - far + ALPHA, 0))
+        elif answers.shape[-1] == 1:
+            loss = real.tf.reduce_mean(losses.binary_crossentropy(y[:, None].astype(np.float64), answers))
+        else:
+            loss = real.tf.reduce_mean(losses.sparse_categorical_crossentropy(y, answers))
+    variables = model.trainable_variables
+    gradients = tape.gradient(loss, [variable.value for variable in variables])
+    for variable, gradient in zip(variables, gradients, strict=True):
+        variable.assign(variable.numpy() - real.tf.convert_to_tensor(gradient).numpy())
+    return float(loss)
 
 
 def samples(shape: tuple, below: int, count: int) -> np.ndarray:
@@ -68,11 +110,22 @@ def samples(shape: tuple, below: int, count: int) -> np.ndarray:
     return formula.pixels(5, size).reshape(count, *shape).astype(np.float32) * scale
 
 
-def trained(binary: Binary, model: str, name: str, rate: float) -> pathlib.Path:
+def labels(count: int, classes: int) -> np.ndarray:
+    """The last class is there. Of two classes, as many of one as of the other would all but cancel each other
+    out, and leave rounding."""
+    y = formula.labels(count, classes)
+    y[0] = classes - 1
+    if classes == 2:
+        y[1:] = [1] * (count - 2) + [0] * min(1, count - 1)
+    return y
+
+
+def trained(binary: Binary, model: str, name: str, rate: float, triplets: bool) -> pathlib.Path:
     """The model after one step of plain gradient descent on all samples, as Keras' file."""
+    loss = "loss: triplet, " if triplets else ""
     (binary.folder / f"{name}.yaml").write_text(
         f"name: {name}\ndata: ./x.npz\nmodel: {model}\n"
-        f"train: {{ steps: 1, batch: 100, optimizer: {{ sgd: {{ learning_rate: {rate} }} }} }}\n"
+        f"train: {{ steps: 1, batch: 100, {loss}optimizer: {{ sgd: {{ learning_rate: {rate} }} }} }}\n"
         "evaluate: false\n")
     binary.run("run", f"{name}.yaml", "--fresh")
     file = binary.folder / f"{name}.keras"

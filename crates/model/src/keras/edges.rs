@@ -63,12 +63,12 @@ pub(super) fn first_output(place: &Value) -> Result<String, String> {
     }
 }
 
-/// Arguments of a call that are not given. Keras 3 writes `training: true`, the default, for every layer that
-/// changes pictures at random, and goes by what the whole model is told; in Keras 2 it would hold in predictions, too.
+/// Arguments of a call that are not given. Keras 3 writes `training` for layers that have a default for it, as dropout
+/// has, and then goes by what the whole model is told; in Keras 2 it holds whatever the model is told.
 fn harmless(arguments: Option<&Value>, new: bool) -> Result<(), String> {
     let Some(Value::Object(arguments)) = arguments else { return Ok(()) };
     let usual = |(name, value): &(&String, &Value)| {
-        value.is_null() || (new && *name == "training" && **value == Value::Bool(true))
+        value.is_null() || (new && *name == "training" && value.is_boolean())
     };
     match arguments.iter().find(|argument| !usual(argument)) {
         None => Ok(()),
@@ -89,15 +89,17 @@ mod tests {
         let new = json!([{"args": [[tensor("a"), tensor("b")]], "kwargs": {"mask": null}}]);
         assert_eq!(read(&old).unwrap(), ["a", "b"]);
         assert_eq!(read(&new).unwrap(), ["a", "b"]);
-        let at_random = json!([{"args": [tensor("a")], "kwargs": {"training": true}}]);
-        assert_eq!(read(&at_random).unwrap(), ["a"]);
+        for training in [true, false] {
+            let dropout = json!([{"args": [tensor("a")], "kwargs": {"training": training}}]);
+            assert_eq!(read(&dropout).unwrap(), ["a"]);
+        }
         assert_eq!(read(&json!([])).unwrap(), [""; 0]);
         for refused in [
             json!([[["a", 0, 0, {}]], [["b", 0, 0, {}]]]),
             json!([[["a", 1, 0, {}]]]),
             json!([[["a", 0, 0, {"training": true}]]]),
             json!([{"args": [tensor("a"), 5], "kwargs": {}}]),
-            json!([{"args": [tensor("a")], "kwargs": {"training": false}}]),
+            json!([{"args": [tensor("a")], "kwargs": {"training": 1}}]),
             json!([{"args": [[[[[tensor("a")]]]]], "kwargs": {}}]),
             json!({}),
             json!([7]),
