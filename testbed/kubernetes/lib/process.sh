@@ -19,7 +19,12 @@ is_ours() { grep -qzsxF "$mark=$run" "/proc/$1/environ"; }
 # A process that has ended and waits to be noticed has no environment, and counts as gone.
 is_running() { [ -e "$pids/$1" ] && is_ours "$(cat "$pids/$1")"; }
 
-is_gone() { ! is_ours "$1"; }
+# It loses its environment first, and its sockets when the last of its threads is over.
+is_gone() {
+    ! is_ours "$1" || return 1
+    [ -n "$(head -c 1 "/proc/$1/environ" 2>/dev/null | tr '\0' ' ')" ] ||
+        ! grep -qsE '^State:\s+[^ZX]|^Threads:\s+([2-9]|1[0-9])' "/proc/$1/status"
+}
 
 # Whatever listens to no polite word listens to this one; what a cluster has on disk is not kept.
 kill_ours() {
