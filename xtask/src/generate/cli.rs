@@ -32,7 +32,7 @@ pub(super) fn help() -> Result<Page> {
 /// Builds the binary as tests build it, so that nothing is compiled twice.
 fn build() -> Result<std::path::PathBuf> {
     let status = Command::new("cargo")
-        .args(["test", "--quiet", "--workspace", "--no-run"])
+        .args(["build", "--quiet", "--workspace"])
         .current_dir(tree::root())
         .status()
         .context("cannot run cargo")?;
