@@ -71,10 +71,9 @@ def learns_alike(real: SimpleNamespace, binary: Binary, model, x: np.ndarray, y:
     here = real.keras.models.load_model(file, compile=False)
     report = json.loads(binary.run("report", "stepped", "--json"))
     near("the loss", np.float32(report["metrics"]["train"]["loss"]), np.float32(loss), 1e-5)
-    weights = zip(there.weights, before, here.get_weights(), there.get_weights(), strict=True)
-    largest = max(np.abs(now - was).max() for _, was, _, now in weights)
-    weights = zip(there.weights, before, here.get_weights(), there.get_weights(), strict=True)
-    for weight, was, ours, theirs in weights:
+    after = there.get_weights()
+    largest = max(np.abs(now - was).max() for was, now in zip(before, after, strict=True))
+    for weight, was, ours, theirs in zip(there.weights, before, here.get_weights(), after, strict=True):
         change = np.abs(theirs - was).max()
         # A weight holds seven digits of its own, whatever it changes by. A bias that a normalization follows has
         # a gradient of nothing but rounding.

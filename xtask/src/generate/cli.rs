@@ -29,7 +29,7 @@ pub(super) fn help() -> Result<Page> {
     Ok(Page { path: "docs/reference/cli.md", text })
 }
 
-/// Builds the binary as tests build it, so that nothing is compiled twice.
+/// Builds the binary along with everything else, whose features other builds of the workspace share.
 fn build() -> Result<std::path::PathBuf> {
     let status = Command::new("cargo")
         .args(["build", "--quiet", "--workspace"])

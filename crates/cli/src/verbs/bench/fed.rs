@@ -6,8 +6,8 @@ use spec::{Builtin, Model, Pair, Train};
 
 /// Random samples for a network: every worker has at least one whole batch.
 pub(super) fn samples(train: &Train) -> Samples {
-    // Three for each: a sample may be a triplet.
-    let at_least = 3 * train.batch * train.workers;
+    let pictures_each = if train.embeds() { 3 } else { 1 };
+    let at_least = pictures_each * train.batch * train.workers;
     match &train.model {
         Model::Builtin(Builtin::ImdbBigru { vocabulary_size }) => {
             let words = u16::try_from(*vocabulary_size).unwrap_or(u16::MAX);
