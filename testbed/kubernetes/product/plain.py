@@ -60,7 +60,8 @@ def afterwards(yard: Yard) -> None:
         assert "after-1 is done" in run.ask("why"), run.ask("why")
         # The driver still writes logs down when the result is told. Who came when all was done has none.
         trained = {process for group in run.events("formed") for process in group["processes"]}
-        until("logs are whole", lambda: is_whole(run.ask("logs", "train"), trained))
+        until("logs are whole", lambda: is_whole(run.ask("logs"), trained))
+        assert "epoch 2 ended" in run.ask("logs", "train")
         assert run.weights() in run.ask("report", "--json")
         to = yard.folder / "fetched"
         run.ask("get", "model", "--to", str(to))
@@ -73,8 +74,10 @@ def afterwards(yard: Yard) -> None:
 
 def is_whole(logs: str, processes: set[int]) -> bool:
     """Whether the logs of all these are there, to the end of training."""
-    told = all(f"==> train, process {process}\n" in logs for process in processes)
-    return told and "epoch 2 ended" in logs
+    absent = {process for process in processes if f"==> train, process {process}\n" not in logs}
+    if absent or "epoch 2 ended" not in logs:
+        raise RuntimeError(f"of processes {processes} {absent or 'none'} have no logs: {logs[-1500:]}")
+    return True
 
 
 def own_files(yard: Yard) -> None:

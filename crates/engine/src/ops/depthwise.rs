@@ -4,8 +4,7 @@
 
 use super::conv::{add_partials, chunks};
 use super::{Run, disjoint};
-use crate::kernels::dilated::{self, Gaps};
-use crate::kernels::{depthwise, plain};
+use crate::kernels::{depthwise, dilated, plain};
 use crate::program::{Depthwise, Operation};
 use crate::share::{Cut, portion};
 
@@ -20,14 +19,8 @@ impl Depthwise {
         self.kernel.len() + self.bias.as_ref().map_or(0, |bias| bias.len())
     }
 
-    /// Its windows, where they have gaps.
-    fn gaps(&self) -> Option<Gaps> {
-        let gaps = Gaps { window: self.window, dilation: self.dilation };
-        (self.dilation != [1, 1]).then_some(gaps)
-    }
-
     pub(super) fn forward(&self, operation: &Operation, run: &mut Run<'_>) {
-        let (n, isa, window, gaps) = (run.n, run.cpu.isa(), self.window, self.gaps());
+        let (n, isa, window) = (run.n, run.cpu.isa(), self.window);
         let (x_len, y_len) = (window.input.len(), window.output.len());
         let [x, y] = disjoint(run.values, [operation.x.range(n), operation.y.range(n)]);
         let x = &*x;
@@ -37,9 +30,9 @@ impl Depthwise {
         run.cpu.each(parts, Cut::new(y, n, parts), |part, y| {
             for (sample, y) in portion(n, parts, part).zip(y.chunks_exact_mut(y_len)) {
                 let x = &x[sample * x_len..][..x_len];
-                match gaps {
-                    None => depthwise::forward(isa, window, x, [kernel, bias], y),
-                    Some(gaps) => dilated::forward(isa, gaps, x, [kernel, bias], y),
+                match window.touches() {
+                    true => depthwise::forward(isa, window, x, [kernel, bias], y),
+                    false => dilated::forward(isa, window, x, [kernel, bias], y),
                 }
             }
         });
@@ -47,7 +40,7 @@ impl Depthwise {
 
     pub(super) fn backward(&self, operation: &Operation, run: &mut Run<'_>) {
         let Some(dy) = operation.dy else { return };
-        let (n, isa, window, gaps) = (run.n, run.cpu.isa(), self.window, self.gaps());
+        let (n, isa, window) = (run.n, run.cpu.isa(), self.window);
         let (x_len, y_len, parts) = (window.input.len(), window.output.len(), chunks(n));
         let empty = operation.x.offset..operation.x.offset;
         let dx = operation.dx.map_or(empty, |dx| dx.range(n));
@@ -62,17 +55,17 @@ impl Depthwise {
             let mut dx = dx.chunks_exact_mut(x_len);
             for sample in portion(n, parts, part) {
                 let (x, dy) = (&x[sample * x_len..][..x_len], &dy[sample * y_len..][..y_len]);
-                match gaps {
-                    None => depthwise::add_weight_gradient(isa, window, x, dy, dw),
-                    Some(gaps) => dilated::add_weight_gradient(isa, gaps, x, dy, dw),
+                match window.touches() {
+                    true => depthwise::add_weight_gradient(isa, window, x, dy, dw),
+                    false => dilated::add_weight_gradient(isa, window, x, dy, dw),
                 }
                 if !db.is_empty() {
                     plain::add_rows(isa, dy, db);
                 }
-                match (dx.next(), gaps) {
+                match (dx.next(), window.touches()) {
                     (None, _) => {}
-                    (Some(dx), None) => depthwise::input_gradient(isa, window, dy, kernel, dx),
-                    (Some(dx), Some(gaps)) => dilated::input_gradient(isa, gaps, dy, kernel, dx),
+                    (Some(dx), true) => depthwise::input_gradient(isa, window, dy, kernel, dx),
+                    (Some(dx), false) => dilated::input_gradient(isa, window, dy, kernel, dx),
                 }
             }
         });

@@ -8,7 +8,6 @@ mod dense;
 mod depthwise;
 mod drop;
 mod embed;
-mod grouped;
 mod head;
 mod join;
 mod layer_normalize;
@@ -47,7 +46,6 @@ pub(crate) fn scratch(operation: &Operation, batch: usize) -> usize {
     match &operation.op {
         Op::Dense(dense) => dense.scratch(batch, operation.dx.is_some()),
         Op::Conv(conv) => conv.scratch(batch, trains, operation.dx.is_some()),
-        Op::Grouped(conv) => conv.scratch(batch, trains, operation.dx.is_some()),
         Op::Normalize(normalize) => normalize.scratch(batch),
         Op::LayerNormalize(layer) => layer.scratch(batch),
         Op::Depthwise(depthwise) if trains => depthwise.scratch(batch),
@@ -63,7 +61,6 @@ impl Operation {
             Op::Dense(dense) => dense.forward(self, run),
             Op::Conv(conv) => conv.forward(self, run),
             Op::Depthwise(depthwise) => depthwise.forward(self, run),
-            Op::Grouped(conv) => conv.forward(self, run),
             Op::Average(average) => average.forward(self, run),
             Op::Repeat(times) => join::repeat(*times, self, run),
             Op::Pool(pool) => pool.forward(self, run),
@@ -90,7 +87,6 @@ impl Operation {
             Op::Dense(dense) => dense.backward(self, run),
             Op::Conv(conv) => conv.backward(self, run),
             Op::Depthwise(depthwise) => depthwise.backward(self, run),
-            Op::Grouped(conv) => conv.backward(self, run),
             Op::Average(average) => average.backward(self, run),
             Op::Repeat(times) => join::repeat_backward(*times, self, run),
             Op::Pool(pool) => pool.backward(self, run),

@@ -1,5 +1,5 @@
-//! What convolutions become. Most are one product for each row; those with a window for each channel, and those whose
-//! windows have gaps or whose filters see some of the channels, are operations of their own.
+//! What convolutions become. Those of single pixels are products, and those with a window for each channel operations
+//! of their own.
 
 use model::Weight;
 use spec::{Padding, Pair};
@@ -7,7 +7,7 @@ use spec::{Padding, Pair};
 use super::layers::{Site, picture};
 use super::lower::Lowering;
 use super::sizes::Sizes;
-use super::{Conv, Depthwise, Grouped, Op, Picture, Pool};
+use super::{Conv, Depthwise, Op, Picture, Pool};
 
 impl Lowering {
     /// Adds a convolution; in a causal one no window sees what comes later.
@@ -21,11 +21,10 @@ impl Lowering {
         let sizes = Sizes { causal, ..sizes.apart(conv.dilation_rate) };
         let value = match conv.groups {
             1 if sizes.window == Pair::square(1) => self.pointwise(site, reads, conv.strides),
-            1 if sizes.touch() => self.push(site.conv(sizes), reads, site.shape),
             groups if groups > 1 && groups == picture(site.inputs[0]).channels => {
                 self.by_channel(site, reads, sizes, site.weights.get(1))
             }
-            groups => self.push(site.grouped(sizes, groups), reads, site.shape),
+            groups => self.push(site.conv(sizes, groups), reads, site.shape),
         };
         self.activate(conv.activation, value, site.shape)
     }
@@ -63,7 +62,6 @@ impl Lowering {
         }
         let op = Op::Depthwise(Depthwise {
             window: sizes.window(input, output),
-            dilation: [sizes.dilation.height, sizes.dilation.width],
             kernel: kernel.clone(),
             bias: bias.map(|bias| bias.range.clone()),
         });
@@ -72,24 +70,14 @@ impl Lowering {
 }
 
 impl Site<'_> {
-    fn conv(&self, sizes: Sizes) -> Op {
+    fn conv(&self, sizes: Sizes, groups: usize) -> Op {
         Op::Conv(Conv {
             window: sizes.window(picture(self.inputs[0]), picture(self.shape)),
-            kernel: self.weights[0].range.clone(),
-            bias: self.weights.get(1).map(|bias| bias.range.clone()),
-            relu: false,
-            choices: None,
-        })
-    }
-
-    fn grouped(&self, sizes: Sizes, groups: usize) -> Op {
-        Op::Grouped(Grouped {
-            window: sizes.window(picture(self.inputs[0]), picture(self.shape)),
-            dilation: [sizes.dilation.height, sizes.dilation.width],
             groups,
             kernel: self.weights[0].range.clone(),
             bias: self.weights.get(1).map(|bias| bias.range.clone()),
             relu: false,
+            choices: None,
         })
     }
 }

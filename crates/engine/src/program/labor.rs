@@ -40,14 +40,10 @@ impl Op {
     fn labor(&self) -> (&'static str, usize) {
         match self {
             Op::Dense(dense) => ("dense", dense.rows * dense.inputs * dense.units),
-            Op::Conv(conv) => ("conv", conv.window.output.len() * conv.window.len()),
+            Op::Conv(conv) => ("conv", conv.window.output.len() * conv.window.len() / conv.groups),
             Op::Depthwise(depthwise) => {
                 let window = &depthwise.window;
                 ("depthwise", window.output.len() * window.height * window.width)
-            }
-            Op::Grouped(conv) => {
-                let each = conv.window.len() / conv.groups;
-                ("grouped conv", conv.window.output.len() * each)
             }
             Op::Recurrent(recurrent) => {
                 let each = (recurrent.inputs + recurrent.units) * recurrent.columns();

@@ -101,7 +101,6 @@ impl Lowering {
         let fused = match self.maker(value) {
             Some(Op::Dense(dense)) => Some(&mut dense.relu),
             Some(Op::Conv(conv)) if conv.choices.is_none() => Some(&mut conv.relu),
-            Some(Op::Grouped(conv)) => Some(&mut conv.relu),
             Some(Op::Normalize(normalize)) => Some(&mut normalize.relu),
             _ => None,
         };
@@ -126,7 +125,7 @@ impl Lowering {
             && !window.is_padded();
         let len = window.output.len();
         match self.maker(value) {
-            Some(Op::Conv(conv)) if halves && conv.choices.is_none() => {
+            Some(Op::Conv(conv)) if halves && conv.is_plain() && conv.choices.is_none() => {
                 conv.choices = Some(Place { offset: 0, len });
                 self.draft.values[value] = len;
                 value

@@ -22,8 +22,8 @@ use spec::{Loss, LossName};
 
 pub use labor::Labor;
 pub(crate) use op::{
-    Activate, Augment, Average, Conv, Dense, Depthwise, Drop, Embed, Ending, Grouped, Head,
-    LayerNormalize, Normalize, Op, Operation, Pool, Scale, Turn,
+    Activate, Augment, Average, Conv, Dense, Depthwise, Drop, Embed, Ending, Head, LayerNormalize,
+    Normalize, Op, Operation, Pool, Scale, Turn,
 };
 pub(crate) use place::Place;
 pub(crate) use recurrent::{Cell, Direction, Recurrent};

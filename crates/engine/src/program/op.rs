@@ -32,7 +32,6 @@ pub(crate) enum Op {
     Dense(Dense),
     Conv(Conv),
     Depthwise(Depthwise),
-    Grouped(Grouped),
     Pool(Pool),
     Normalize(Normalize),
     LayerNormalize(LayerNormalize),
@@ -74,7 +73,9 @@ pub(crate) struct Dense {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Conv {
     pub(crate) window: Window,
-    /// Window height × window width × channels × filters, in the arena of weights.
+    /// They divide the channels and the filters; filters see the channels of their group.
+    pub(crate) groups: usize,
+    /// Window height × window width × channels of a group × filters, in the arena of weights.
     pub(crate) kernel: Range<usize>,
     pub(crate) bias: Option<Range<usize>>,
     pub(crate) relu: bool,
@@ -85,29 +86,11 @@ pub(crate) struct Conv {
 /// A window of weights for each channel, over a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Depthwise {
-    /// Height and width count the pixels that a window has; padding is for windows with their gaps.
+    /// Where its pixels do not touch, strides are 1.
     pub(crate) window: Window,
-    /// How far apart the pixels of a window are, down and across. Where they do not touch, strides are 1.
-    pub(crate) dilation: [usize; 2],
     /// Window height × window width × channels, in the arena of weights.
     pub(crate) kernel: Range<usize>,
     pub(crate) bias: Option<Range<usize>>,
-}
-
-/// A convolution whose windows have gaps, or whose filters each see the channels of their group only; and perhaps
-/// ReLU.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Grouped {
-    /// Height and width count the pixels that a window has; padding is for windows with their gaps.
-    pub(crate) window: Window,
-    /// How far apart the pixels of a window are, down and across.
-    pub(crate) dilation: [usize; 2],
-    /// They divide the channels and the filters.
-    pub(crate) groups: usize,
-    /// Window height × window width × channels of a group × filters, in the arena of weights.
-    pub(crate) kernel: Range<usize>,
-    pub(crate) bias: Option<Range<usize>>,
-    pub(crate) relu: bool,
 }
 
 /// Brings each channel to mean 0 and variance 1, scales and shifts it, and perhaps ReLU.
@@ -257,7 +240,6 @@ impl Operation {
         match op {
             Op::Dense(dense) => dense.relu,
             Op::Conv(conv) => conv.relu && conv.choices.is_none(),
-            Op::Grouped(conv) => conv.relu,
             Op::Activate(activate) => !activate.by_input(),
             _ => false,
         }
@@ -267,7 +249,7 @@ impl Operation {
     pub(crate) fn has_weights(op: &Op) -> bool {
         match op {
             Op::Dense(_) | Op::Conv(_) | Op::Depthwise(_) | Op::Normalize(_) => true,
-            Op::Grouped(_) | Op::Embed(_) | Op::Recurrent(_) => true,
+            Op::Embed(_) | Op::Recurrent(_) => true,
             Op::LayerNormalize(layer) => layer.gamma.is_some() || layer.beta.is_some(),
             _ => false,
         }

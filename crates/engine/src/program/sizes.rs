@@ -29,11 +29,6 @@ impl Sizes {
         Sizes { dilation, ..self }
     }
 
-    /// Whether the pixels of a window touch.
-    pub(super) fn touch(self) -> bool {
-        self.dilation == Pair::square(1)
-    }
-
     /// Padding is that of windows with their gaps.
     pub(super) fn window(self, input: Picture, output: Picture) -> Window {
         let Sizes { window: size, strides, dilation, .. } = self;
@@ -58,6 +53,7 @@ impl Sizes {
             height: size.height,
             width: size.width,
             stride: [strides.height, strides.width],
+            dilation: [dilation.height, dilation.width],
             before: [down.0, across.0],
             after: [down.1, across.1],
         }

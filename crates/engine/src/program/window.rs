@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// How windows lie over a picture.
+/// How windows lie over a picture. Height and width count the pixels that a window has; padding is for windows with
+/// the gaps between these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) input: Picture,
@@ -11,6 +12,8 @@ pub(crate) struct Window {
     pub(crate) width: usize,
     /// Down and across.
     pub(crate) stride: [usize; 2],
+    /// How far apart the pixels of a window are, down and across.
+    pub(crate) dilation: [usize; 2],
     /// Rows above and columns to the left that are thought to be there.
     pub(crate) before: [usize; 2],
     /// The same below and to the right.
@@ -48,6 +51,26 @@ impl Window {
         self.before != [0, 0] || self.after != [0, 0]
     }
 
+    /// Whether the pixels of a window touch.
+    pub(crate) fn touches(&self) -> bool {
+        self.dilation == [1, 1]
+    }
+
+    /// Pixels from the first to the last of a window, down and across.
+    pub(crate) fn reach(&self) -> [usize; 2] {
+        [(self.height - 1) * self.dilation[0], (self.width - 1) * self.dilation[1]]
+    }
+
+    /// The picture that windows slide over: the input, or its copy inside zeros.
+    pub(crate) fn source(&self) -> Picture {
+        if self.is_padded() { self.padded() } else { self.input }
+    }
+
+    /// Floats of the input's copy, if there is one.
+    pub(crate) fn copy_len(&self) -> usize {
+        if self.is_padded() { self.padded().len() } else { 0 }
+    }
+
     /// The input with its padding.
     pub(crate) fn padded(&self) -> Picture {
         Picture {
@@ -57,7 +80,7 @@ impl Window {
         }
     }
 
-    /// Floats of one row of a window: contiguous in the input.
+    /// Floats of one row of a window: contiguous in the input where its pixels touch.
     pub(crate) fn row(&self) -> usize {
         self.width * self.input.channels
     }

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use super::api::Api;
 use super::denials::Denials;
 
-/// How often it is tried again where the cluster does not answer, and how long between.
+/// How often in a row it is tried again where the cluster does not answer, and how long between.
 const TRIES: usize = 30;
 const PAUSE: Duration = Duration::from_secs(1);
 /// What is lost where logs may not be read.
@@ -25,12 +25,16 @@ pub(crate) async fn follow(
     denials: Denials,
 ) {
     let how = LogParams { follow: true, container: Some(container), ..LogParams::default() };
-    for _ in 0..TRIES {
+    let mut tries = 0;
+    while tries < TRIES {
+        tries += 1;
         match api.pods().log_stream(&pod, &how).await {
             Ok(stream) => {
                 if copy(stream, &path).await {
                     return;
                 }
+                // Quiet streams are cut every few minutes, and training may be quiet for days.
+                tries = 0;
             }
             // It is gone, and its log with it.
             Err(kube::Error::Api(status)) if status.code == 404 => return,

@@ -7,7 +7,7 @@
 //! Input: the convolution of dy, spread out by the strides inside a frame of zeros, with the kernel
 //! turned by half a turn and its channels and filters exchanged.
 
-use super::{Scratch, add_partials, chunks, cut_scratch, padded, source};
+use super::{Scratch, add_partials, chunks, cut_scratch, padded};
 use crate::kernels::gemm::{Gemm, Start, Windows};
 use crate::kernels::plain;
 use crate::ops::{Run, disjoint};
@@ -19,7 +19,7 @@ impl Conv {
     pub(super) fn backward_scratch(&self, input_gradient: bool) -> Scratch {
         let (turned, frame) =
             if input_gradient { (self.kernel.len(), self.frame().len()) } else { (0, 0) };
-        Scratch { shared: turned, each: self.weights() + self.padded_len() + frame }
+        Scratch { shared: turned, each: self.weights() + self.window.copy_len() + frame }
     }
 
     pub(crate) fn backward(&self, operation: &Operation, run: &mut Run<'_>) {
@@ -47,7 +47,7 @@ impl Conv {
         let memory = (Cut::new(dy, n, parts), Cut::new(dx, n, parts), scratch);
         run.cpu.each(parts, memory, |part, (dy, dx, scratch)| {
             let (partial, scratch) = scratch.split_at_mut(self.weights());
-            let (copy, frame) = scratch.split_at_mut(self.padded_len());
+            let (copy, frame) = scratch.split_at_mut(self.window.copy_len());
             partial.fill(0.0);
             copy.fill(0.0);
             frame.fill(0.0);
@@ -57,7 +57,11 @@ impl Conv {
                     plain::relu_backward(isa, &y[sample * y_len..][..y_len], dy);
                 }
                 let x = padded(window, &x[sample * x_len..][..x_len], copy);
-                self.add_weight_gradient(isa, x, dy, partial);
+                let (dw, db) = partial.split_at_mut(self.kernel.len());
+                self.add_weight_gradient(isa, x, dy, dw);
+                if !db.is_empty() {
+                    plain::add_rows(isa, dy, db);
+                }
                 if let Some(dx) = dx.next() {
                     self.spread(dy, frame);
                     self.input_gradient(isa, turned, frame, dx);
@@ -67,11 +71,13 @@ impl Conv {
         self.finish(run, need, parts);
     }
 
-    fn add_weight_gradient(&self, isa: Isa, x: &[f32], dy: &[f32], partial: &mut [f32]) {
+    fn add_weight_gradient(&self, isa: Isa, x: &[f32], dy: &[f32], dw: &mut [f32]) {
+        if !self.is_plain() {
+            return self.grouped_weight_gradient(isa, x, dy, dw);
+        }
         let (window, filters) = (&self.window, self.filters());
-        let source = source(window);
-        let (kernel, bias) = partial.split_at_mut(self.kernel.len());
-        for (line, dw) in kernel.chunks_exact_mut(window.row() * filters).enumerate() {
+        let source = window.source();
+        for (line, dw) in dw.chunks_exact_mut(window.row() * filters).enumerate() {
             isa.run(Gemm {
                 a: Windows {
                     data: &x[line * source.row()..],
@@ -91,9 +97,6 @@ impl Conv {
                 relu: false,
             });
         }
-        if !bias.is_empty() {
-            plain::add_rows(isa, dy, bias);
-        }
     }
 
     /// Adds up the partial gradients.
@@ -109,10 +112,11 @@ impl Conv {
     }
 
     /// The picture of zeros that dy is spread out in.
-    fn frame(&self) -> Picture {
+    pub(super) fn frame(&self) -> Picture {
+        let [down, across] = self.window.reach();
         Picture {
-            height: self.window.input.height + self.window.height - 1,
-            width: self.window.input.width + self.window.width - 1,
+            height: self.window.input.height + down,
+            width: self.window.input.width + across,
             channels: self.filters(),
         }
     }
@@ -120,9 +124,8 @@ impl Conv {
     /// Puts each pixel of dy where its window begins, seen from the window's last corner.
     fn spread(&self, dy: &[f32], frame: &mut [f32]) {
         let (window, filters) = (&self.window, self.filters());
-        let row = self.frame().row();
-        let [down, across] =
-            [window.height - 1 - window.before[0], window.width - 1 - window.before[1]];
+        let (row, [down, across]) = (self.frame().row(), window.reach());
+        let [down, across] = [down - window.before[0], across - window.before[1]];
         for (y, line) in dy.chunks_exact(window.output.row()).enumerate() {
             let to = &mut frame[(y * window.stride[0] + down) * row + across * filters..];
             if window.stride[1] == 1 {
@@ -137,6 +140,9 @@ impl Conv {
 
     /// turned(kh, kw, filter, channel) = kernel(last − kh, last − kw, channel, filter).
     fn turn_kernel(&self, kernel: &[f32], turned: &mut [f32]) {
+        if !self.is_plain() {
+            return self.turn_groups(kernel, turned);
+        }
         let (channels, filters) = (self.window.input.channels, self.filters());
         let taps = turned.chunks_exact_mut(channels * filters);
         for (to, from) in taps.zip(kernel.chunks_exact(channels * filters).rev()) {
@@ -145,6 +151,9 @@ impl Conv {
     }
 
     fn input_gradient(&self, isa: Isa, turned: &[f32], frame: &[f32], dx: &mut [f32]) {
+        if !self.is_plain() {
+            return self.grouped_input_gradient(isa, turned, frame, dx);
+        }
         let (window, row) = (&self.window, self.frame().row());
         let channels = window.input.channels;
         for (y, dx) in dx.chunks_exact_mut(window.input.row()).enumerate() {

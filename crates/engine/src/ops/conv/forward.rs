@@ -2,7 +2,7 @@
 //! With pooling fused, two rows are computed into scratch, and only the largest of each 2×2 and which
 //! of the four it was are stored.
 
-use super::{Scratch, chunks, cut_scratch, padded, source};
+use super::{Scratch, chunks, cut_scratch, padded};
 use crate::kernels::gemm::{Gemm, Start, Windows};
 use crate::kernels::pooled;
 use crate::ops::{Run, disjoint};
@@ -13,7 +13,7 @@ use crate::simd::Isa;
 impl Conv {
     pub(super) fn forward_scratch(&self) -> Scratch {
         let rows = if self.choices.is_some() { 2 * self.window.output.row() } else { 0 };
-        Scratch { shared: 0, each: self.padded_len() + rows }
+        Scratch { shared: 0, each: self.window.copy_len() + rows }
     }
 
     pub(crate) fn forward(&self, operation: &Operation, run: &mut Run<'_>) {
@@ -29,7 +29,7 @@ impl Conv {
         let memory = (Cut::new(y, n, parts), Cut::new(choices, n, parts), scratch);
         let (x, weights) = (&*x, run.weights);
         run.cpu.each(parts, memory, |part, (y, choices, scratch)| {
-            let (copy, rows) = scratch.split_at_mut(self.padded_len());
+            let (copy, rows) = scratch.split_at_mut(self.window.copy_len());
             copy.fill(0.0);
             let mut choices = choices.chunks_exact_mut(y_len);
             for (sample, y) in portion(n, parts, part).zip(y.chunks_exact_mut(y_len)) {
@@ -50,8 +50,11 @@ impl Conv {
         x: &[f32],
         (first, y): (usize, &mut [f32]),
     ) {
+        if !self.is_plain() {
+            return self.grouped_rows((isa, weights), x, y);
+        }
         let (window, filters) = (&self.window, self.filters());
-        let source = source(window);
+        let source = window.source();
         let bias = self.bias.as_ref().map(|range| &weights[range.clone()]);
         for (row, y) in y.chunks_exact_mut(window.output.row()).enumerate() {
             isa.run(Gemm {

@@ -6,16 +6,18 @@
 //!
 //! - `forward`: each row of outputs is one product of windows with the kernel.
 //! - `backward`: the gradients of a convolution whose outputs all count.
+//! - `grouped`: the products of both where windows have gaps, or filters see the channels of their group.
 //! - `pooled`: the gradients when pooling follows. At most one output in four has a gradient then, so
 //!   the work goes from one such output to the next and leaves out the zeros.
 
 mod backward;
 mod forward;
+mod grouped;
 mod pooled;
 
 use crate::cpu::Cpu;
 use crate::kernels::plain;
-use crate::program::{Conv, Picture, Window};
+use crate::program::{Conv, Window};
 use crate::share::Cut;
 
 /// The most chunks a batch is cut into.
@@ -60,30 +62,21 @@ impl Conv {
         self.kernel.len() + self.bias.as_ref().map_or(0, |bias| bias.len())
     }
 
-    /// Floats of a padded copy of the input, if there is one.
-    fn padded_len(&self) -> usize {
-        copy_len(&self.window)
+    /// Whether a row of a window is contiguous, and all filters see it.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.groups == 1 && self.window.touches()
     }
 }
 
 /// The floats of scratch for all chunks, and the rest, cut for each.
-pub(super) fn cut_scratch(
-    scratch: &mut [f32],
-    need: Scratch,
-    parts: usize,
-) -> (&mut [f32], Cut<'_, f32>) {
+fn cut_scratch(scratch: &mut [f32], need: Scratch, parts: usize) -> (&mut [f32], Cut<'_, f32>) {
     let (shared, each) = scratch.split_at_mut(need.shared);
     (shared, Cut::new(&mut each[..parts * need.each], parts, parts))
 }
 
-/// Floats of a padded copy of the input, if there is one.
-pub(super) fn copy_len(window: &Window) -> usize {
-    if window.is_padded() { window.padded().len() } else { 0 }
-}
-
 /// The picture that windows slide over: `x` itself, or its copy inside zeros. The zeros around it are
 /// there already.
-pub(super) fn padded<'a>(window: &Window, x: &'a [f32], copy: &'a mut [f32]) -> &'a [f32] {
+fn padded<'a>(window: &Window, x: &'a [f32], copy: &'a mut [f32]) -> &'a [f32] {
     if !window.is_padded() {
         return x;
     }
@@ -93,11 +86,6 @@ pub(super) fn padded<'a>(window: &Window, x: &'a [f32], copy: &'a mut [f32]) -> 
         copy[first + y * width..][..row].copy_from_slice(line);
     }
     copy
-}
-
-/// The picture that windows slide over.
-pub(super) fn source(window: &Window) -> Picture {
-    if window.is_padded() { window.padded() } else { window.input }
 }
 
 /// `to` = the tree sum of the part of all partial gradients that begins at `first`.

@@ -8,7 +8,7 @@
 //!
 //! Against dense products this leaves out three quarters of the work always, and more with dropout.
 
-use super::{Scratch, add_partials, chunks, cut_scratch, padded, source};
+use super::{Scratch, add_partials, chunks, cut_scratch, padded};
 use crate::kernels::plain;
 use crate::kernels::sparse::{InputGradient, Lines, Sparse, WeightGradient};
 use crate::ops::{Run, disjoint};
@@ -18,11 +18,11 @@ use crate::simd::Isa;
 
 impl Conv {
     pub(super) fn pooled_scratch(&self, input_gradient: bool) -> Scratch {
-        let frame = if input_gradient { self.padded_len() } else { 0 };
+        let frame = if input_gradient { self.window.copy_len() } else { 0 };
         Scratch {
             // The kernel, filter by filter; later, in its place, the sum of the partial gradients.
             shared: self.kernel.len(),
-            each: self.weights() + self.padded_len() + frame,
+            each: self.weights() + self.window.copy_len() + frame,
         }
     }
 
@@ -47,7 +47,7 @@ impl Conv {
         let memory = (Cut::new(dx, n, parts), scratch);
         run.cpu.each(parts, memory, |part, (dx, scratch)| {
             let (partial, scratch) = scratch.split_at_mut(self.weights());
-            let (copy, frame) = scratch.split_at_mut(self.padded_len());
+            let (copy, frame) = scratch.split_at_mut(self.window.copy_len());
             let (dw, db) = partial.split_at_mut(self.kernel.len());
             dw.fill(0.0);
             db.fill(0.0);
@@ -68,7 +68,7 @@ impl Conv {
 
     fn sparse<'a>(&self, gradient: &'a [f32], choices: &'a [u8]) -> Sparse<'a> {
         let window = &self.window;
-        let source = source(window);
+        let source = window.source();
         Sparse {
             gradient,
             choices,
