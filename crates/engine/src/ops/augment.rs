@@ -136,12 +136,11 @@ impl Change {
         let [down, across] = [row as f64 - middle[0], column as f64 - middle[1]];
         let y = cosine * down + sine * across + middle[0] + self.shifted[0];
         let x = cosine * across - sine * down + middle[1] + self.shifted[1];
-        let (top, left) = (y.floor(), x.floor());
-        let (below, right) = ((y - top) as f32, (x - left) as f32);
-        let at = |down: i64, across: i64| {
-            let row = inside(self.fill, top as i64 + down, height)?;
-            Some(row * width + inside(self.fill, left as i64 + across, width)?)
-        };
+        let (top, left) = (floor(y), floor(x));
+        let (below, right) = ((y - top as f64) as f32, (x - left as f64) as f32);
+        let rows = [0, 1].map(|down| inside(self.fill, top + down, height));
+        let columns = [0, 1].map(|across| inside(self.fill, left + across, width));
+        let at = |down: usize, across: usize| Some(rows[down]? * width + columns[across]?);
         [
             (at(0, 0), (1.0 - below) * (1.0 - right)),
             (at(0, 1), (1.0 - below) * right),
@@ -149,6 +148,13 @@ impl Change {
             (at(1, 1), below * right),
         ]
     }
+}
+
+/// The largest whole number that is not above. The library's is a call where the processor may be an old one.
+#[inline(always)]
+fn floor(x: f64) -> i64 {
+    let whole = x as i64;
+    whole - i64::from(whole as f64 > x)
 }
 
 /// What lies at a place along a side, be it outside.

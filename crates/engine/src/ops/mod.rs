@@ -44,7 +44,7 @@ pub(crate) struct Run<'a> {
 pub(crate) fn scratch(operation: &Operation, batch: usize) -> usize {
     let trains = operation.dy.is_some();
     match &operation.op {
-        Op::Dense(dense) => dense.scratch(batch, operation.dx.is_some()),
+        Op::Dense(dense) => dense.scratch(batch, trains, operation.dx.is_some()),
         Op::Conv(conv) => conv.scratch(batch, trains, operation.dx.is_some()),
         Op::Normalize(normalize) => normalize.scratch(batch),
         Op::LayerNormalize(layer) => layer.scratch(batch),

@@ -233,7 +233,8 @@ impl Recurrent {
         let [of_x, of_state, of_new] = read.packed;
         let block = Block { units, pitch: self.pitch(), ids: None };
         if self.cell == Cell::GruBefore {
-            let into = Into { c: &mut *work.reset, c_row: units, rows, columns: units };
+            let into =
+                Into { c: &mut *work.reset, c_row: units, rows, columns: units, relu: false };
             strips::product(isa, self.seen(gates, 0, units), of_new, into, Start::Zero);
             let before = before.unwrap_or(&*work.zeros);
             gates::gru_reset_before_backward(isa, block, gates, [work.reset, before], work.d);
@@ -248,7 +249,7 @@ impl Recurrent {
             Cell::GruBefore => (units, 2 * units),
         };
         if let Some(before) = before {
-            let into = Into { c: &mut *work.d, c_row: units, rows, columns: units };
+            let into = Into { c: &mut *work.d, c_row: units, rows, columns: units, relu: false };
             let seen = self.seen(gates, first, count);
             strips::product(isa, seen, of_state, into, Start::Result);
             let before = Windows::transposed(before, rows, units, 0);
@@ -274,7 +275,7 @@ impl Recurrent {
         plain::add_apart(isa, gates, self.pitch(), work.bias);
         if !work.dx.is_empty() {
             let columns = self.inputs;
-            let into = Into { c: &mut *work.dx, c_row: self.inputs, rows, columns };
+            let into = Into { c: &mut *work.dx, c_row: self.inputs, rows, columns, relu: false };
             strips::product(isa, self.seen(gates, 0, self.columns()), of_x, into, Start::Zero);
         }
     }

@@ -163,7 +163,7 @@ impl Recurrent {
 
     /// Sums go to the gates of a step.
     fn into<'a>(&self, c: &'a mut [f32], rows: usize, columns: usize) -> Into<'a> {
-        Into { c, c_row: self.pitch(), rows, columns }
+        Into { c, c_row: self.pitch(), rows, columns, relu: false }
     }
 
     /// What both directions come to, for the samples of a part.

@@ -6,11 +6,18 @@
 //! threads, each update would have to take them back (docs/decisions/0005-engine-kernels.md). The number
 //! of segments follows from the layer's shape alone.
 
+mod many;
+mod pixels;
+
+use super::conv::add_partials;
 use super::{Run, disjoint};
+use crate::cpu::Cpu;
 use crate::kernels::gemm::{Gemm, Start, Windows};
 use crate::kernels::plain;
+use crate::kernels::strips;
 use crate::program::{Dense, Operation};
 use crate::share::{Cut, portion};
+use many::{Given, each_strip, product};
 
 /// Rows of a part: as many as the largest tile takes well.
 const ROWS: usize = 12;
@@ -21,6 +28,9 @@ const BLOCK: usize = 1 << 16;
 /// Columns that are worth a part of their own: some cache lines.
 const COLUMNS: usize = 64;
 
+/// Rows that are worth a copy of the weights.
+const PACKED: usize = 64;
+
 /// Weights that make a segment.
 const SEGMENT: usize = 1 << 14;
 
@@ -29,19 +39,26 @@ const SEGMENTS: usize = 8;
 
 impl Dense {
     /// Floats of scratch for a batch.
-    pub(crate) fn scratch(&self, batch: usize, input_gradient: bool) -> usize {
-        let turned = if input_gradient { self.kernel.len() } else { 0 };
-        let sums = match self.segments() {
+    pub(crate) fn scratch(&self, batch: usize, trains: bool, input_gradient: bool) -> usize {
+        let turned = if input_gradient { strips::len(self.units, self.inputs) } else { 0 };
+        let forward = match self.segments() {
+            1 if self.is_packed(batch) => strips::len(self.inputs, self.units),
             1 => 0,
             segments => segments * batch * self.rows * self.units,
         };
-        turned.max(sums)
+        let pixels = if trains && self.is_small() { self.pixels_scratch(batch, turned) } else { 0 };
+        turned.max(forward).max(pixels)
     }
 
     fn segments(&self) -> usize {
         // Many rows share one reading of the weights.
         let most = if self.rows > 1 { 1 } else { SEGMENTS.min(self.inputs) };
         (self.kernel.len() / SEGMENT).clamp(1, most)
+    }
+
+    /// Whether enough rows share the weights that these are worth a copy in strips.
+    fn is_packed(&self, n: usize) -> bool {
+        n * self.rows >= PACKED
     }
 
     pub(super) fn forward(&self, operation: &Operation, run: &mut Run<'_>) {
@@ -52,6 +69,15 @@ impl Dense {
         let ranges = [operation.x.range(run.n), operation.y.range(run.n)];
         let [x, y] = disjoint(run.values, ranges);
         let (x, n) = (&*x, run.n * self.rows);
+        if self.is_packed(run.n) {
+            let packed = &mut run.scratch[..strips::len(self.inputs, self.units)];
+            let kernel = &weights[self.kernel.clone()];
+            each_strip(cpu, packed, self.units, |first, to| {
+                strips::copy(kernel, self.units, first, to)
+            });
+            let given = Given { x, inputs: self.inputs, packed, start: self.bias(weights) };
+            return product(cpu, given, self.relu, y);
+        }
         let parts = cpu.parts(n * self.kernel.len(), n.div_ceil(ROWS));
         cpu.each(parts, Cut::new(y, n, parts), |part, y| {
             let rows = portion(n, parts, part);
@@ -92,7 +118,7 @@ impl Dense {
                 relu: false,
             });
         });
-        plain::add_tree(cpu.isa(), sums, segments, 0, y);
+        add_partials(cpu, sums, segments, 0, y);
         if self.relu {
             plain::relu(cpu.isa(), y);
         }
@@ -104,6 +130,9 @@ impl Dense {
     }
 
     pub(super) fn backward(&self, operation: &Operation, run: &mut Run<'_>) {
+        if self.is_small() {
+            return self.pixels_backward(operation, run);
+        }
         let n = run.n;
         let Some(dy) = operation.dy else { return };
         let (cpu, isa, rows) = (run.cpu, run.cpu.isa(), n * self.rows);
@@ -171,30 +200,18 @@ impl Dense {
         let (Some(dy), Some(dx)) = (operation.dy, operation.dx) else {
             return;
         };
-        let turned = &mut run.scratch[..self.kernel.len()];
-        let kernel = &run.weights[self.kernel.clone()];
-        let parts = run.cpu.parts(kernel.len(), self.units.div_ceil(COLUMNS));
-        run.cpu.each(parts, Cut::new(&mut *turned, self.units, parts), |part, turned| {
-            let first = portion(self.units, parts, part).start;
-            plain::transpose(&kernel[first..], self.inputs, self.units, turned);
-        });
-        let turned = &*turned;
+        let turned = &mut run.scratch[..strips::len(self.units, self.inputs)];
+        self.turn(run.cpu, run.weights, turned);
         let [dy, dx] = disjoint(run.values, [dy.range(n), dx.range(n)]);
-        let (dy, n) = (&*dy, n * self.rows);
-        let parts = run.cpu.parts(n * self.kernel.len(), n.div_ceil(ROWS));
-        run.cpu.each(parts, Cut::new(dx, n, parts), |part, dx| {
-            let rows = portion(n, parts, part);
-            run.cpu.run(Gemm {
-                a: Windows::matrix(&dy[rows.start * self.units..], self.units),
-                b: turned,
-                b_row: self.inputs,
-                c: dx,
-                c_row: self.inputs,
-                rows: rows.len(),
-                columns: self.inputs,
-                start: Start::Zero,
-                relu: false,
-            });
+        let given = Given { x: dy, inputs: self.units, packed: turned, start: Start::Zero };
+        product(run.cpu, given, false, dx);
+    }
+
+    /// The weights turned, in strips.
+    fn turn(&self, cpu: &Cpu, weights: &[f32], turned: &mut [f32]) {
+        let kernel = &weights[self.kernel.clone()];
+        each_strip(cpu, turned, self.inputs, |first, to| {
+            strips::copy_turned(kernel, self.units, first, to);
         });
     }
 }

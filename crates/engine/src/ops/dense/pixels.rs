@@ -1,0 +1,116 @@
+//! Backward where weights are few and rows are many, as over the channels of pixels: what there is to read is more than
+//! what there is to compute.
+//!
+//! A batch is cut into chunks, whatever the number of threads, and each has its own partial gradient of the weights,
+//! added up as a balanced tree. So a thread reads only the rows of its chunks; some of them at a time, for the weights'
+//! gradient and for the input's while they are in the cache.
+
+use super::super::conv::add_partials;
+use super::{BLOCK, ROWS};
+use crate::kernels::gemm::{Gemm, Start, Windows};
+use crate::kernels::plain;
+use crate::kernels::strips::{self, Into};
+use crate::ops::{Run, disjoint};
+use crate::program::{Dense, Operation};
+use crate::share::{Cut, portion};
+use crate::simd::Isa;
+
+/// The most chunks a batch is cut into.
+const CHUNKS: usize = 8;
+
+/// Weights that are few.
+const FEW: usize = 1 << 16;
+
+fn chunks(n: usize) -> usize {
+    n.clamp(1, CHUNKS)
+}
+
+impl Dense {
+    /// Whether weights are few, and rows many.
+    pub(super) fn is_small(&self) -> bool {
+        self.rows > 1 && self.kernel.len() <= FEW
+    }
+
+    /// Floats of the kernel's and the bias's gradients together.
+    fn weights(&self) -> usize {
+        self.kernel.len() + self.bias.as_ref().map_or(0, |bias| bias.len())
+    }
+
+    /// Floats of scratch: the turned weights, then partial gradients.
+    pub(super) fn pixels_scratch(&self, batch: usize, turned: usize) -> usize {
+        turned + chunks(batch) * self.weights()
+    }
+
+    pub(super) fn pixels_backward(&self, operation: &Operation, run: &mut Run<'_>) {
+        let Some(dy) = operation.dy else { return };
+        let (cpu, n, parts) = (run.cpu, run.n, chunks(run.n));
+        let turned = operation.dx.map_or(0, |_| strips::len(self.units, self.inputs));
+        let (turned, partials) = run.scratch.split_at_mut(turned);
+        if !turned.is_empty() {
+            self.turn(cpu, run.weights, turned);
+        }
+        let empty = operation.x.offset..operation.x.offset;
+        let dx = operation.dx.map_or(empty, |dx| dx.range(n));
+        let (x, y, dy) = (operation.x.range(n), operation.y.range(n), dy.range(n));
+        let [x, y, dy, dx] = if self.relu {
+            disjoint(run.values, [x, y, dy, dx])
+        } else {
+            let [x, dy, dx] = disjoint(run.values, [x, dy, dx]);
+            [x, &mut [], dy, dx]
+        };
+        let (x, y, turned) = (&*x, &*y, &*turned);
+        let partials = &mut partials[..parts * self.weights()];
+        let memory = (
+            Cut::new(dy, n, parts),
+            Cut::new(dx, n, parts),
+            Cut::new(&mut *partials, parts, parts),
+        );
+        cpu.each(parts, memory, |part, (dy, dx, partial)| {
+            partial.fill(0.0);
+            let first = portion(n, parts, part).start * self.rows;
+            let block = (BLOCK / (self.inputs + self.units)).max(10 * ROWS);
+            let mut dx = dx.chunks_mut(block * self.inputs);
+            for (number, dy) in dy.chunks_mut(block * self.units).enumerate() {
+                let first = first + number * block;
+                if self.relu {
+                    plain::relu_backward(cpu.isa(), &y[first * self.units..], dy);
+                }
+                self.add_weight_gradient(cpu.isa(), &x[first * self.inputs..], dy, partial);
+                if let Some(dx) = dx.next() {
+                    self.pixels_input_gradient(cpu.isa(), dy, turned, dx);
+                }
+            }
+        });
+        add_partials(cpu, partials, parts, 0, &mut run.gradients[self.kernel.clone()]);
+        if let Some(bias) = &self.bias {
+            let first = self.kernel.len();
+            add_partials(cpu, partials, parts, first, &mut run.gradients[bias.clone()]);
+        }
+    }
+
+    /// Adds what some rows give the weights: Σ x(row, i)·dy(row, j), rows upwards.
+    fn add_weight_gradient(&self, isa: Isa, x: &[f32], dy: &[f32], partial: &mut [f32]) {
+        let (dw, db) = partial.split_at_mut(self.kernel.len());
+        isa.run(Gemm {
+            a: Windows::transposed(x, dy.len() / self.units, self.inputs, 0),
+            b: dy,
+            b_row: self.units,
+            c: dw,
+            c_row: self.units,
+            rows: self.inputs,
+            columns: self.units,
+            start: Start::Result,
+            relu: false,
+        });
+        if !db.is_empty() {
+            plain::add_rows(isa, dy, db);
+        }
+    }
+
+    fn pixels_input_gradient(&self, isa: Isa, dy: &[f32], turned: &[f32], dx: &mut [f32]) {
+        let rows = dy.len() / self.units;
+        let a = Windows::matrix(dy, self.units);
+        let into = Into { c: dx, c_row: self.inputs, rows, columns: self.inputs, relu: false };
+        strips::product(isa, a, turned, into, Start::Zero);
+    }
+}
