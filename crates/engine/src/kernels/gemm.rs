@@ -15,6 +15,7 @@
     reason = "the inner loop reads through pointers; lengths are checked before"
 )]
 
+use super::vectors::{self, ByChannels};
 use crate::simd::{Kernel, Simd};
 
 /// C = start + A·B, and perhaps ReLU.
@@ -103,48 +104,22 @@ impl Kernel for Gemm<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self) {
+    fn run<S: Simd>(mut self) {
         if self.rows == 0 || self.columns == 0 {
             return;
         }
         self.check();
-        let c = self.c.as_mut_ptr();
-        let width = 2 * S::LANES;
-        let whole = self.columns - self.columns % S::LANES;
-        let mut column = 0;
-        while column + width <= self.columns {
-            self.strip::<S, 2, false>(c, column);
-            column += width;
-        }
-        match (whole > column, self.columns > whole) {
-            (false, false) => {}
-            (true, false) => self.strip::<S, 1, false>(c, column),
-            (false, true) => self.strip::<S, 1, true>(c, column),
-            (true, true) => self.strip::<S, 2, true>(c, column),
-        }
+        vectors::each::<S>(self.columns, &mut self);
     }
 }
 
-impl Gemm<'_> {
-    /// Makes sure that no place outside the slices is touched.
-    fn check(&self) {
-        let depth = self.a.depth();
-        if depth > 0 {
-            assert!(self.a.extent(self.rows) <= self.a.data.len(), "A is long enough");
-            assert!((depth - 1) * self.b_row + self.columns <= self.b.len(), "B is long enough");
-        }
-        assert!((self.rows - 1) * self.c_row + self.columns <= self.c.len(), "C is long enough");
-        if let Start::Bias(bias) = self.start {
-            assert!(self.columns <= bias.len(), "a bias for each column");
-        }
-    }
-
-    /// All rows of `NV` vectors of columns, the last of them cut short if `TAIL`. Rows are divided
-    /// evenly into tiles (26 = 13 + 13), so that no tile is left small.
+/// All rows of some columns. Rows are divided evenly into tiles (26 = 13 + 13), so that no tile is left small.
+impl ByChannels for Gemm<'_> {
     #[inline(always)]
-    fn strip<S: Simd, const NV: usize, const TAIL: bool>(&self, c: *mut f32, column: usize) {
+    fn some<S: Simd, const NV: usize, const TAIL: bool>(&mut self, column: usize) {
         let tail = self.columns % S::LANES;
         let tiles = self.rows.div_ceil(S::ROWS);
+        let c = self.c.as_mut_ptr();
         for tile in 0..tiles {
             let rows = crate::share::portion(self.rows, tiles, tile);
             // SAFETY: `check` has seen that these rows and columns are inside the slices.
@@ -167,6 +142,21 @@ impl Gemm<'_> {
             };
             // SAFETY: as above.
             unsafe { tile.run::<S, NV, TAIL>(rows.len()) };
+        }
+    }
+}
+
+impl Gemm<'_> {
+    /// Makes sure that no place outside the slices is touched.
+    fn check(&self) {
+        let depth = self.a.depth();
+        if depth > 0 {
+            assert!(self.a.extent(self.rows) <= self.a.data.len(), "A is long enough");
+            assert!((depth - 1) * self.b_row + self.columns <= self.b.len(), "B is long enough");
+        }
+        assert!((self.rows - 1) * self.c_row + self.columns <= self.c.len(), "C is long enough");
+        if let Start::Bias(bias) = self.start {
+            assert!(self.columns <= bias.len(), "a bias for each column");
         }
     }
 }

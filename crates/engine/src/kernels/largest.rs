@@ -35,30 +35,40 @@ kernel! {
         let channels = window.input.channels;
         dx.fill(0.0);
         for (pixel, dy) in dy.chunks_exact(channels).enumerate() {
-            let rows = window.covered(0, pixel / window.output.width);
-            let columns = window.covered(1, pixel % window.output.width);
+            let at = [pixel / window.output.width, pixel % window.output.width];
             for start in (0..channels).step_by(BLOCK) {
                 let len = BLOCK.min(channels - start);
-                let dy = &dy[start..start + len];
-                let mut best = [f32::NEG_INFINITY; BLOCK];
-                let mut chosen = [0.0f32; BLOCK];
-                let mut tap = 0.0;
-                for row in rows.clone() {
-                    for column in columns.clone() {
-                        let from = (row * window.input.width + column) * channels + start;
-                        choose(&x[from..from + len], &mut best, &mut chosen, tap);
-                        tap += 1.0;
-                    }
-                }
-                tap = 0.0;
-                for row in rows.clone() {
-                    for column in columns.clone() {
-                        let to = (row * window.input.width + column) * channels + start;
-                        give(dy, &chosen, tap, &mut dx[to..to + len]);
-                        tap += 1.0;
-                    }
+                // What is known to be whole stays in registers.
+                if len == BLOCK {
+                    give_one(window, at, [&x[start..], &dy[start..]], &mut dx[start..], BLOCK);
+                } else {
+                    give_one(window, at, [&x[start..], &dy[start..]], &mut dx[start..], len);
                 }
             }
+        }
+    }
+}
+
+/// Some channels of one output's gradient.
+#[inline(always)]
+fn give_one(window: Window, at: [usize; 2], [x, dy]: [&[f32]; 2], dx: &mut [f32], len: usize) {
+    let [rows, columns] = [0, 1].map(|axis| window.covered(axis, at[axis]));
+    let mut best = [f32::NEG_INFINITY; BLOCK];
+    let mut chosen = [0.0f32; BLOCK];
+    let mut tap = 0.0;
+    for row in rows.clone() {
+        for column in columns.clone() {
+            let from = (row * window.input.width + column) * window.input.channels;
+            choose(&x[from..from + len], &mut best, &mut chosen, tap);
+            tap += 1.0;
+        }
+    }
+    tap = 0.0;
+    for row in rows {
+        for column in columns.clone() {
+            let to = (row * window.input.width + column) * window.input.channels;
+            give(&dy[..len], &chosen, tap, &mut dx[to..to + len]);
+            tap += 1.0;
         }
     }
 }

@@ -4,7 +4,8 @@
 
 use super::conv::{add_partials, chunks};
 use super::{Run, disjoint};
-use crate::kernels::{depthwise, dilated, plain};
+use crate::kernels::depthwise::{Forward, InputGradient, WeightGradient};
+use crate::kernels::{dilated, plain};
 use crate::program::{Depthwise, Operation};
 use crate::share::{Cut, portion};
 
@@ -31,7 +32,7 @@ impl Depthwise {
             for (sample, y) in portion(n, parts, part).zip(y.chunks_exact_mut(y_len)) {
                 let x = &x[sample * x_len..][..x_len];
                 match window.touches() {
-                    true => depthwise::forward(isa, window, x, [kernel, bias], y),
+                    true => isa.run(Forward { window, x, kernel, bias, y }),
                     false => dilated::forward(isa, window, x, [kernel, bias], y),
                 }
             }
@@ -56,7 +57,7 @@ impl Depthwise {
             for sample in portion(n, parts, part) {
                 let (x, dy) = (&x[sample * x_len..][..x_len], &dy[sample * y_len..][..y_len]);
                 match window.touches() {
-                    true => depthwise::add_weight_gradient(isa, window, x, dy, dw),
+                    true => isa.run(WeightGradient { window, x, dy, dw: &mut *dw }),
                     false => dilated::add_weight_gradient(isa, window, x, dy, dw),
                 }
                 if !db.is_empty() {
@@ -64,7 +65,7 @@ impl Depthwise {
                 }
                 match (dx.next(), window.touches()) {
                     (None, _) => {}
-                    (Some(dx), true) => depthwise::input_gradient(isa, window, dy, kernel, dx),
+                    (Some(dx), true) => isa.run(InputGradient { window, dy, kernel, dx }),
                     (Some(dx), false) => dilated::input_gradient(isa, window, dy, kernel, dx),
                 }
             }
