@@ -69,9 +69,11 @@ fn compare(name: &str, graph: &model::Graph, seed: u64, n: usize) {
     close(&format!("{name}: answers"), &answers, &still.answers, (1e-6, 3e-5));
     // Sums may cancel: a bias before a normalization has no gradient at all.
     let share = if support::normalizes(graph) { 0.1 } else { 0.01 };
-    // Twenty layers round. And of a probability near one, few digits are left of what it lacks.
+    // Twenty layers round. And of a probability near one, few digits are left of what it lacks, by which this loss
+    // divides.
+    let lacks = want.answers.iter().fold(1.0f64, |least, p| least.min(1.0 - p).max(1e-7));
     let binary = loss.name == LossName::BinaryCrossentropy;
-    let tolerance = if binary { 5e-4 } else { 5e-5 };
+    let tolerance = 5e-5 + if binary { 4.0 * f64::from(f32::EPSILON) / lacks } else { 0.0 };
     let least = share * want.gradients.iter().fold(1e-4f64, |top, v| top.max(v.abs()));
     for weight in graph.weights() {
         let range = weight.range.clone();

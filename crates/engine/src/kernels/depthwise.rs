@@ -147,45 +147,65 @@ impl WeightGradient<'_> {
     #[inline(always)]
     fn taps<S: Simd, const NV: usize, const TAIL: bool, const N: usize>(
         &mut self,
-        [down, across]: [usize; 2],
+        tap: [usize; 2],
         first: usize,
     ) {
-        let (window, channels) = (self.window, self.window.input.channels);
-        let place = |n: usize| (down * window.width + across + n) * channels + first;
+        let (window, channels, [down, across]) = (self.window, self.window.input.channels, tap);
         let mut sums: [Sums<S, NV, TAIL>; N] =
-            std::array::from_fn(|n| Sums::begin(channels, &self.dw[place(n)..]));
+            std::array::from_fn(|n| Sums::begin(channels, &self.dw[self.place(tap, n) + first..]));
         // Outputs whose windows have all these taps inside the picture; beside them, those that have some.
         let [leftmost, rightmost] = [across, across + N - 1].map(|tap| window.reaching(1, tap));
         let all = leftmost.start..rightmost.end.max(leftmost.start);
-        let walk = |row: usize, column: usize, tap: usize, len: usize| {
-            let above = row * window.stride[0] + down - window.before[0];
-            let left = column * window.stride[1] + tap - window.before[1];
-            let from = (above * window.input.width + left) * channels + first;
-            let to = (row * window.output.width + column) * channels + first;
-            let step = [window.stride[1] * channels, channels];
-            Walk { memory: [self.x, self.dy], start: [from, to], step, len }
-        };
         for row in window.reaching(0, down) {
             for column in rightmost.start..all.start {
-                for (n, sums) in sums.iter_mut().enumerate() {
-                    if window.reaching(1, across + n).contains(&column) {
-                        Sums::add(std::array::from_mut(sums), walk(row, column, across + n, 1), 0);
-                    }
-                }
+                self.edge(&mut sums, tap, [row, column], first);
             }
             if !all.is_empty() {
-                Sums::add(&mut sums, walk(row, all.start, across, all.len()), channels);
+                let walk = self.walk(tap, [row, all.start], first);
+                Sums::add(&mut sums, Walk { len: all.len(), ..walk }, channels);
             }
             for column in all.end..leftmost.end {
-                for (n, sums) in sums.iter_mut().enumerate() {
-                    if window.reaching(1, across + n).contains(&column) {
-                        Sums::add(std::array::from_mut(sums), walk(row, column, across + n, 1), 0);
-                    }
-                }
+                self.edge(&mut sums, tap, [row, column], first);
             }
         }
         for (n, sums) in sums.iter().enumerate() {
-            sums.store(&mut self.dw[place(n)..]);
+            let place = self.place(tap, n) + first;
+            sums.store(&mut self.dw[place..]);
         }
+    }
+
+    /// What one output gives those of some taps that lie inside the picture.
+    #[inline(always)]
+    fn edge<S: Simd, const NV: usize, const TAIL: bool, const N: usize>(
+        &self,
+        sums: &mut [Sums<S, NV, TAIL>; N],
+        [down, across]: [usize; 2],
+        at: [usize; 2],
+        first: usize,
+    ) {
+        for (n, sums) in sums.iter_mut().enumerate() {
+            if self.window.reaching(1, across + n).contains(&at[1]) {
+                let walk = self.walk([down, across + n], at, first);
+                Sums::add(std::array::from_mut(sums), walk, 0);
+            }
+        }
+    }
+
+    /// Where the n-th of some taps lies in the kernel.
+    #[inline(always)]
+    fn place(&self, [down, across]: [usize; 2], n: usize) -> usize {
+        (down * self.window.width + across + n) * self.window.input.channels
+    }
+
+    /// Through the picture under a tap and through the outputs, one of them.
+    #[inline(always)]
+    fn walk(&self, tap: [usize; 2], at: [usize; 2], first: usize) -> Walk<'_> {
+        let (window, channels) = (&self.window, self.window.input.channels);
+        let [row, column] =
+            [0, 1].map(|axis| at[axis] * window.stride[axis] + tap[axis] - window.before[axis]);
+        let from = (row * window.input.width + column) * channels + first;
+        let to = (at[0] * window.output.width + at[1]) * channels + first;
+        let step = [window.stride[1] * channels, channels];
+        Walk { memory: [self.x, self.dy], start: [from, to], step, len: 1 }
     }
 }
