@@ -46,18 +46,18 @@ class Ours:
     """`trainyard bench`, one process a round."""
 
     def __init__(self, binary: pathlib.Path, setting: Setting):
-        self.command = [binary, "bench", setting.network, "--batch", str(setting.work.batch),
-                        "--threads", str(setting.threads), "--json"]
+        self.command = [binary, "bench", setting.network, "--batch", str(setting.batch),
+                        "--threads", str(setting.threads), "--json", *(["--predict"] if setting.answers else [])]
         self.setting, self.score = setting, Score("trainyard")
         self.score.version = self.ask([binary, "--version"]).split()[-1]
         begun = time.perf_counter()
-        self.rate = self.bench(1)["steps_per_second"]
+        self.rate = self.bench(1)["samples_per_second"] / setting.batch
         self.score.first_step = time.perf_counter() - begun
 
     def round(self, seconds: float) -> None:
         shown = self.bench(max(3, round(self.rate * seconds)))
-        self.rate = shown["steps_per_second"]
-        self.score.steps_per_second.append(shown["steps_per_second"])
+        self.rate = shown["samples_per_second"] / self.setting.batch
+        self.score.steps_per_second.append(self.rate)
         self.score.peak_rss = max(self.score.peak_rss, shown["peak_rss_bytes"])
 
     def bench(self, steps: int) -> dict:
@@ -81,7 +81,8 @@ class Rival:
         self.errors = tempfile.TemporaryFile()
         # Unbuffered, so that a line that came early is seen by `select` and not held back here.
         self.process = subprocess.Popen(
-            [sys.executable, worker, name, form, "--network", setting.network, "--threads", str(setting.threads)],
+            [sys.executable, worker, name, form, "--network", setting.network, "--threads", str(setting.threads),
+             "--answers", str(setting.answers)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, bufsize=0,
             env=environment(setting.threads, form), preexec_fn=pinned(setting.threads))
         try:

@@ -18,13 +18,13 @@ def table(setting: Setting, scores: list[Score]) -> str:
     ours = next((score for score in scores if score.name == "trainyard"), None)
     lines = [
         f"### {setting}", "",
-        "| who | steps/s, best | median | samples/s, best | ours is | peak memory | first step after |",
+        "| who | batches/s, best | median | samples/s, best | ours is | peak memory | first one after |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for score in sorted(scores, key=lambda score: -score.best):
         ratio = f"{ours.best / score.best:.2f}×" if ours and score is not ours and score.best else "–"
         lines.append(
-            f"| {score.name} | {score.best:,.1f} | {score.median:,.1f} | {score.best * setting.work.batch:,.0f} "
+            f"| {score.name} | {score.best:,.1f} | {score.median:,.1f} | {score.best * setting.batch:,.0f} "
             f"| {ratio} | {score.peak_rss / MIB:,.0f} MiB | {score.first_step:.2f} s |")
     notes = [f"- {score.name}: {score.note}" for score in scores if score.note]
     return "\n".join([*lines, *([""] + notes if notes else []), ""])
@@ -38,7 +38,7 @@ def document(tables: list[str], facts: dict[str, str]) -> str:
         "commit": commit(), "Python": platform.python_version(), **facts,
     }
     listed = [f"- {name}: {value}" for name, value in facts.items()]
-    return "\n".join([f"# Training side by side, {datetime.date.today()}", "", *listed, "", *tables])
+    return "\n".join([f"# Side by side, {datetime.date.today()}", "", *listed, "", *tables])
 
 
 def file_name() -> str:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains our networks beside TensorFlow, PyTorch and JAX, in turn on the same cores.
+"""Trains our networks beside TensorFlow, PyTorch and JAX, or lets them answer, in turn on the same cores.
 
 Run it with the Python that `testbed/keras/setup.sh --rivals` prints.
 """
@@ -7,6 +7,7 @@ Run it with the Python that `testbed/keras/setup.sh --rivals` prints.
 import argparse
 import contextlib
 import importlib
+import itertools
 import os
 import pathlib
 import sys
@@ -23,8 +24,9 @@ def say(*words: str) -> None:
     print(*words, file=sys.stderr, flush=True)
 
 
-def forms(rival: str, network: str) -> list[str]:
-    return importlib.import_module(f"rivals.with_{rival}").FORMS.get(network, [])
+def forms(rival: str, setting: Setting) -> list[str]:
+    known = importlib.import_module(f"rivals.with_{rival}")
+    return (known.ANSWERING if setting.answers else known.FORMS).get(setting.network, [])
 
 
 def enter(given: argparse.Namespace, setting: Setting, room: contextlib.ExitStack) -> tuple[list, list[Score]]:
@@ -33,7 +35,7 @@ def enter(given: argparse.Namespace, setting: Setting, room: contextlib.ExitStac
     if given.bin:
         parts.append(Ours(given.bin.resolve(), setting))
     for name in given.rivals:
-        for form in forms(name, setting.network):
+        for form in forms(name, setting):
             say(f"  starting {name} {form}")
             try:
                 parts.append(Rival(name, form, setting))
@@ -59,6 +61,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--bin", type=pathlib.Path, help="our binary, built with --release; without it only rivals run")
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=list(NETWORKS))
     parser.add_argument("--threads", nargs="+", type=int, default=[2, 1])
+    parser.add_argument("--answers", nargs="+", type=int, default=[0],
+                        help="answer so many samples at a time instead of training")
     parser.add_argument("--rivals", nargs="*", choices=RIVALS, default=RIVALS)
     parser.add_argument("--rounds", type=int, default=7, help="turns of each (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=2.0, help="length of a turn (default: %(default)s)")
@@ -69,14 +73,12 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     given = arguments()
     tables, versions, load = [], {}, os.getloadavg()[0]
-    for threads in given.threads:
-        for network in given.networks:
-            setting = Setting(network, threads)
-            say(str(setting))
-            scores = compete(given, setting)
-            versions.update({score.name.split()[0]: score.version for score in scores if score.version})
-            tables.append(report.table(setting, scores))
-            print(tables[-1], flush=True)
+    for setting in itertools.starmap(Setting, itertools.product(given.networks, given.threads, given.answers)):
+        say(str(setting))
+        scores = compete(given, setting)
+        versions.update({score.name.split()[0]: score.version for score in scores if score.version})
+        tables.append(report.table(setting, scores))
+        print(tables[-1], flush=True)
     out = given.out or RESULTS / report.file_name()
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(report.document(tables, {

@@ -1,4 +1,4 @@
-"""What is trained, the same for everybody."""
+"""What is trained or answered, the same for everybody."""
 
 from dataclasses import dataclass
 
@@ -32,20 +32,27 @@ class Setting:
 
     network: str
     threads: int
+    # Samples answered at a time; none where it is trained.
+    answers: int = 0
 
     @property
     def work(self) -> Work:
         return NETWORKS[self.network]
 
+    @property
+    def batch(self) -> int:
+        return self.answers or self.work.batch
+
     def __str__(self) -> str:
         threads = "1 thread" if self.threads == 1 else f"{self.threads} threads"
-        return f"{self.network}, batch {self.work.batch}, {threads}"
+        what = "answers to" if self.answers else "batch"
+        return f"{self.network}, {what} {self.batch}, {threads}"
 
 
 def samples(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
     """Random samples, [batches, batch, shape], and labels, [batches, batch]: pixels as floats, ids of words as integers."""
     random, work = np.random.default_rng(0), setting.work
-    many = (work.batches, work.batch)
+    many = (work.batches, setting.batch)
     if work.below == 1.0:
         x = random.random((*many, *work.shape), dtype=np.float32)
     else:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains in a process of its own, on command: one line of JSON in, one out.
+"""Trains or answers in a process of its own, on command: one line of JSON in, one out.
 
 Answers to {"seconds": S} with {"steps", "seconds", "peak_rss_bytes"} after training about that long.
 Before that it says {"trained": STEPS, "version"} and, warmed up, {"steps_per_second"}.
@@ -45,10 +45,11 @@ def main() -> None:
     parser.add_argument("form", help="a way of the rival's: see FORMS in rivals/")
     parser.add_argument("--network", choices=settings.NETWORKS, required=True)
     parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--answers", type=int, default=0, help="samples to answer at a time, instead of training")
     given = parser.parse_args()
 
     rival = importlib.import_module(f"rivals.with_{given.rival}")
-    setting = settings.Setting(given.network, given.threads)
+    setting = settings.Setting(given.network, given.threads, given.answers)
     passes, version = rival.prepare(setting, given.form)
     passes(1)
     say(trained=setting.work.batches, version=version)

@@ -1,4 +1,4 @@
-"""JAX: the whole step compiled, called from Python or scanned over batches."""
+"""JAX: the whole step compiled, called from Python or scanned over batches; and its answers."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,11 +7,30 @@ import settings
 
 # Scanned convolutions take seconds a step, as with TensorFlow's XLA.
 FORMS = {"mnist-mlp": ["jit", "scan"], "mnist-cnn": ["jit"]}
+ANSWERING = {"mnist-mlp": ["jit"], "mnist-cnn": ["jit"]}
 
 
 def prepare(setting: settings.Setting, form: str) -> tuple[Callable[[int], None], str]:
     import jax
 
+    prepared = answering if setting.answers else training
+    return prepared(jax, setting, form), jax.__version__
+
+
+def answering(jax, setting: settings.Setting, form: str) -> Callable[[int], None]:
+    x, _ = settings.samples(setting)
+    batches, weights = [jax.device_put(batch) for batch in x], initial(jax, setting.network)
+    answer = jax.jit(lambda x: jax.nn.softmax(logits(jax, setting.network, weights, None, x)))
+
+    def passes(count: int) -> None:
+        for _ in range(count):
+            for batch in batches:
+                jax.block_until_ready(answer(batch))
+
+    return passes
+
+
+def training(jax, setting: settings.Setting, form: str) -> Callable[[int], None]:
     jax.config.update("jax_default_prng_impl", "rbg")  # dropout's masks at the price of the fastest generator
     x, y = (jax.device_put(array) for array in settings.samples(setting))
     weights = initial(jax, setting.network)
@@ -34,7 +53,7 @@ def prepare(setting: settings.Setting, form: str) -> tuple[Callable[[int], None]
                 state = compiled(state, *call)
         jax.block_until_ready(state)
 
-    return passes, jax.__version__
+    return passes
 
 
 def initial(jax, network: str) -> list:
@@ -47,12 +66,17 @@ def initial(jax, network: str) -> list:
 
 def loss_of(jax, network: str, weights: list, number, x, y):
     """The mean loss of a batch; `number` of the step is what dropout is drawn from."""
+    found = jax.nn.log_softmax(logits(jax, network, weights, jax.random.key(number), x))
+    return -jax.numpy.take_along_axis(found, y[:, None], 1).mean()
+
+
+def logits(jax, network: str, weights: list, key, x):
+    """Without a key, nothing is dropped."""
     if network == "mnist-cnn":
-        x = features(jax, weights[:4], jax.random.key(number), x)
+        x = features(jax, weights[:4], key, x)
     else:
         x = jax.nn.relu(x @ weights[0] + weights[1])
-    logits = jax.nn.log_softmax(x @ weights[-2] + weights[-1])
-    return -jax.numpy.take_along_axis(logits, y[:, None], 1).mean()
+    return x @ weights[-2] + weights[-1]
 
 
 def features(jax, weights: list, key, x):
@@ -65,6 +89,8 @@ def features(jax, weights: list, key, x):
 
     x = conv(conv(x, *weights[:2]), *weights[2:])
     x = jax.lax.reduce_window(x, -jax.numpy.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+    if key is None:
+        return x.reshape(x.shape[0], -1)
     first, second = jax.random.split(key)
     return drop(second, drop(first, x, 0.25).reshape(x.shape[0], -1), 0.5)
 

@@ -1,4 +1,4 @@
-"""PyTorch: eager or compiled, pictures channels first or last, with its fused Adam."""
+"""PyTorch: eager or compiled, pictures channels first or last, with its fused Adam; and its answers."""
 
 from collections.abc import Callable
 
@@ -12,6 +12,13 @@ FORMS = {
     "small-xception": ["eager", "eager-last", "compile-last"],
     "imdb-bigru": ["eager", "eager-passive"],
 }
+# `traced` is TorchScript, its normalizations folded.
+ANSWERING = {
+    "mnist-mlp": ["eager", "compile", "traced"],
+    "mnist-cnn": ["eager-last", "compile-last", "traced-last"],
+    "small-xception": ["eager-last", "compile-last", "traced-last"],
+    "imdb-bigru": ["eager"],
+}
 
 
 def prepare(setting: settings.Setting, form: str) -> tuple[Callable[[int], None], str]:
@@ -19,13 +26,37 @@ def prepare(setting: settings.Setting, form: str) -> tuple[Callable[[int], None]
 
     torch.set_num_threads(setting.threads)
     torch.set_num_interop_threads(1)
-    model = network(torch, setting.network).train()
+    model = network(torch, setting.network)
     x, y = (torch.from_numpy(array) for array in settings.samples(setting))
     batches = list(zip(x, y.long() if setting.work.classes > 2 else y[..., None].float()))
     if len(setting.work.shape) == 3:
         layout = torch.channels_last if "-last" in form else torch.contiguous_format
         model = model.to(memory_format=layout)
         batches = [(x.permute(0, 3, 1, 2).contiguous(memory_format=layout), y) for x, y in batches]
+    prepared = answering if setting.answers else training
+    return prepared(torch, model, batches, setting, form), torch.__version__
+
+
+def answering(torch, model, batches: list, setting: settings.Setting, form: str) -> Callable[[int], None]:
+    ending = torch.nn.Softmax(-1) if setting.work.classes > 2 else torch.nn.Sigmoid()
+    model = torch.nn.Sequential(model, ending).eval()
+    with torch.inference_mode():
+        if form.startswith("compile"):
+            model = torch.compile(model)
+        elif form.startswith("traced"):
+            model = torch.jit.optimize_for_inference(torch.jit.trace(model, batches[0][0]))
+
+    def passes(count: int) -> None:
+        with torch.inference_mode():
+            for _ in range(count):
+                for x, _ in batches:
+                    model(x)
+
+    return passes
+
+
+def training(torch, model, batches: list, setting: settings.Setting, form: str) -> Callable[[int], None]:
+    model.train()
     optimizer = torch.optim.Adam(model.parameters(), fused=True)
 
     of = torch.nn.functional
@@ -44,7 +75,7 @@ def prepare(setting: settings.Setting, form: str) -> tuple[Callable[[int], None]
                 loss_of(*batch).backward()
                 optimizer.step()
 
-    return passes, torch.__version__
+    return passes
 
 
 def network(torch, name: str):

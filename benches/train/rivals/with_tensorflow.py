@@ -1,4 +1,4 @@
-"""Keras on TensorFlow: a compiled train step, called from Python or looped inside the graph."""
+"""Keras on TensorFlow: a compiled train step, called from Python or looped inside the graph; and its answers."""
 
 from collections.abc import Callable
 
@@ -12,6 +12,13 @@ FORMS = {
     "small-xception": ["function", "loop"],
     "imdb-bigru": ["function", "function-xla"],
 }
+# `predict` is Keras' own.
+ANSWERING = {
+    "mnist-mlp": ["function", "function-xla", "predict"],
+    "mnist-cnn": ["function", "function-xla", "predict"],
+    "small-xception": ["function", "function-xla", "predict"],
+    "imdb-bigru": ["function", "predict"],
+}
 
 
 def prepare(setting: settings.Setting, form: str) -> tuple[Callable[[int], None], str]:
@@ -20,7 +27,30 @@ def prepare(setting: settings.Setting, form: str) -> tuple[Callable[[int], None]
 
     tf.config.threading.set_intra_op_parallelism_threads(setting.threads)
     tf.config.threading.set_inter_op_parallelism_threads(setting.threads)
-    model, optimizer = network(keras, setting.network), keras.optimizers.Adam()
+    model = network(keras, setting.network)
+    prepared = answering if setting.answers else training
+    return prepared(keras, tf, model, setting, form), tf.__version__
+
+
+def answering(keras, tf, model, setting: settings.Setting, form: str) -> Callable[[int], None]:
+    x, _ = settings.samples(setting)
+    ending = tf.nn.softmax if setting.work.classes > 2 else tf.nn.sigmoid
+    compiled = tf.function(lambda x: ending(model(x, training=False)), jit_compile=form.endswith("-xla"))
+    tensors = [tf.constant(batch) for batch in x]
+
+    def passes(count: int) -> None:
+        for _ in range(count):
+            for batch, tensor in zip(x, tensors):
+                if form == "predict":
+                    model.predict(batch, batch_size=len(batch), verbose=0)
+                else:
+                    compiled(tensor).numpy()
+
+    return passes
+
+
+def training(keras, tf, model, setting: settings.Setting, form: str) -> Callable[[int], None]:
+    optimizer = keras.optimizers.Adam()
     optimizer.build(model.trainable_variables)
     x, y = (tf.constant(array) for array in settings.samples(setting))
 
@@ -54,7 +84,7 @@ def prepare(setting: settings.Setting, form: str) -> tuple[Callable[[int], None]
                 loss = compiled(*call)
         loss.numpy()
 
-    return passes, tf.__version__
+    return passes
 
 
 def network(keras, name: str):

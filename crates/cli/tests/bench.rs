@@ -71,7 +71,7 @@ fn a_profile_names_every_layer_and_the_peak() {
 fn answers_are_timed_one_by_one_unless_told_otherwise() {
     let yard = Yard::new();
     let answers = bench(&yard, &["small-xception", "--predict", "--steps", "3"]);
-    positive(&answers, &["seconds", "p99_seconds", "samples_per_second"]);
+    positive(&answers, &["seconds", "p99_seconds", "samples_per_second", "peak_rss_bytes"]);
     assert_eq!((&answers["batch"], &answers["times"]), (&1.into(), &3.into()), "{answers}");
     let text = yard.ok(&["bench", "mnist-mlp", "--predict", "--batch", "7", "--steps", "3"]);
     assert!(text.contains("answers to 7 at a time"), "{text}");

@@ -82,6 +82,7 @@ fn a_model_for_faces_is_measured_and_asked() {
     assert!(told.contains("faces: top-1") && told.contains("at 0.7"), "{told}");
     let refused = yard.fails(1, &["evaluate", "--modelpath", "faces", "--data", "mnist-sample"]);
     assert!(refused.contains("[12, 12, 1]"), "{refused}");
+    embeddings_have_length_one(&yard);
     // The model goes on as an embedding, with layers frozen, and without a loss being named.
     let on = file("epochs: 1")
         .replace("{ name: facenet-small, embedding: 16 }", "{ file: ./m.safetensors, freeze: 6 }");
@@ -95,6 +96,25 @@ fn a_model_for_faces_is_measured_and_asked() {
     yard.ok(&["run", "on.yaml"]);
     let report = yard.json(&["report", "more", "--json"]);
     assert!(report["faces"]["test"]["trained"]["top_1"].is_number(), "{report}");
+}
+
+/// Asks the model for the embeddings of two pictures that differ.
+fn embeddings_have_length_one(yard: &Yard) {
+    let mut idx = vec![0, 0, 8, 3];
+    [2u32, 12, 12].iter().for_each(|size| idx.extend(size.to_be_bytes()));
+    idx.extend((0..288u32).map(|place| (place * place % 251) as u8));
+    yard.file("two-images-idx3-ubyte", idx);
+    let answer = yard.json(&["predict", "faces", "two-images-idx3-ubyte", "--json"]);
+    let rows: Vec<Vec<f64>> =
+        serde_json::from_value(answer["predictions"].clone()).expect("rows of numbers");
+    assert!(rows.len() == 2 && rows[0] != rows[1], "{answer}");
+    for row in &rows {
+        let square: f64 = row.iter().map(|x| x * x).sum();
+        assert!(row.len() == 16 && (square - 1.0).abs() < 1e-5, "{row:?}");
+    }
+    let text = yard.ok(&["predict", "faces", "two-images-idx3-ubyte"]);
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(text.starts_with(&format!("0: {:.4} ", rows[0][0])), "{text}");
 }
 
 #[test]

@@ -14,7 +14,8 @@ use engine::{Cpu, Input, Isa, Noise, Optimizer, Trained};
 use model::Network;
 use spec::Builtin;
 use support::{
-    bits, every_cpu, gradients, groups, labels, networks, session_by, signals, texts, uniform, weights,
+    bits, every_cpu, gradients, groups, labels, networks, session_by, signals, texts, uniform,
+    weights,
 };
 
 /// How long a golden training is.

@@ -18,12 +18,3 @@ pub(crate) fn load(values: &[f32]) -> [f32; BLOCK] {
         }
     }
 }
-
-/// Adds products of channels to their sums.
-#[inline(always)]
-pub(crate) fn add(sums: &mut [f32; BLOCK], left: &[f32], right: &[f32]) {
-    let (left, right) = (load(left), load(right));
-    for i in 0..BLOCK {
-        sums[i] = left[i].mul_add(right[i], sums[i]);
-    }
-}

@@ -1,4 +1,4 @@
-//! A convolution in which every channel has a window of its own. Vectors run over channels; each sum is one chain of
+//! A convolution in which every channel has a window of its own, perhaps with gaps. Vectors run over channels; each sum is one chain of
 //! fused multiply-adds over the window, row by row, or over the outputs.
 
 use super::vectors::{self, ByChannels, Sums, Walk};
@@ -39,19 +39,19 @@ impl Kernel for Forward<'_> {
         let channels = window.input.channels;
         for (pixel, y) in y.chunks_exact_mut(channels).enumerate() {
             let at = [pixel / window.output.width, pixel % window.output.width];
-            let [rows, columns] = [0, 1].map(|axis| window.covered(axis, at[axis]));
+            let taps = [0, 1].map(|axis| window.inside(axis, at[axis]));
+            let [row, column] = [0, 1].map(|axis| window.under(axis, at[axis], taps[axis].start));
+            let from = row * window.input.width + column;
+            let tap = taps[0].start * window.width + taps[1].start;
             let first = Walk {
                 memory: [x, kernel],
-                start: [
-                    rows.start * window.input.width + columns.start,
-                    window.tap(at, [rows.start, columns.start]),
-                ]
-                .map(|it| it * channels),
-                step: [channels; 2],
-                len: columns.len(),
+                start: [from * channels, tap * channels],
+                step: [window.dilation[1] * channels, channels],
+                len: taps[1].len(),
             };
-            let down = [window.input.row(), window.row()];
-            vectors::each::<S>(channels, &mut Pixel { first, down, rows: rows.len(), bias, y });
+            let down = [window.dilation[0] * window.input.row(), window.row()];
+            let mut pixel = Pixel { first, down, rows: taps[0].len(), bias, y };
+            vectors::each::<S>(channels, &mut pixel);
         }
     }
 }
@@ -65,27 +65,22 @@ impl Kernel for InputGradient<'_> {
         let channels = window.input.channels;
         for (pixel, dx) in dx.chunks_exact_mut(channels).enumerate() {
             let at = [pixel / window.input.width, pixel % window.input.width];
-            let [rows, columns] = [0, 1].map(|axis| window.covering(axis, at[axis]));
-            if rows.is_empty() || columns.is_empty() {
-                dx.fill(0.0);
-                continue;
-            }
+            let [([row, tap_down], rows), ([column, tap_across], columns)] =
+                [0, 1].map(|axis| window.over(axis, at[axis]));
+            let from = row * window.output.width + column;
+            let tap = tap_down * window.width + tap_across;
             // The next output's window lies further on, and so this pixel further back in it.
             let first = Walk {
                 memory: [dy, kernel],
-                start: [
-                    rows.start * window.output.width + columns.start,
-                    window.tap([rows.start, columns.start], at),
-                ]
-                .map(|it| it * channels),
-                step: [channels, (window.stride[1] * channels).wrapping_neg()],
-                len: columns.len(),
+                start: [from * channels, tap * channels],
+                step: [window.dilation[1] * channels, (window.stride[1] * channels).wrapping_neg()],
+                len: columns,
             };
-            let down = [window.output.row(), (window.stride[0] * window.row()).wrapping_neg()];
-            vectors::each::<S>(
-                channels,
-                &mut Pixel { first, down, rows: rows.len(), bias: &[], y: dx },
-            );
+            let down = [
+                window.dilation[0] * window.output.row(),
+                (window.stride[0] * window.row()).wrapping_neg(),
+            ];
+            vectors::each::<S>(channels, &mut Pixel { first, down, rows, bias: &[], y: dx });
         }
     }
 }
@@ -162,7 +157,8 @@ impl WeightGradient<'_> {
             }
             if !all.is_empty() {
                 let walk = self.walk(tap, [row, all.start], first);
-                Sums::add(&mut sums, Walk { len: all.len(), ..walk }, channels);
+                let apart = window.dilation[1] * channels;
+                Sums::add(&mut sums, Walk { len: all.len(), ..walk }, apart);
             }
             for column in all.end..leftmost.end {
                 self.edge(&mut sums, tap, [row, column], first);
@@ -201,8 +197,7 @@ impl WeightGradient<'_> {
     #[inline(always)]
     fn walk(&self, tap: [usize; 2], at: [usize; 2], first: usize) -> Walk<'_> {
         let (window, channels) = (&self.window, self.window.input.channels);
-        let [row, column] =
-            [0, 1].map(|axis| at[axis] * window.stride[axis] + tap[axis] - window.before[axis]);
+        let [row, column] = [0, 1].map(|axis| window.under(axis, at[axis], tap[axis]));
         let from = (row * window.input.width + column) * channels + first;
         let to = (at[0] * window.output.width + at[1]) * channels + first;
         let step = [window.stride[1] * channels, channels];

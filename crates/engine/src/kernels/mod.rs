@@ -4,7 +4,6 @@ pub(crate) mod average;
 pub(crate) mod block;
 pub(crate) mod curves;
 pub(crate) mod depthwise;
-pub(crate) mod dilated;
 pub(crate) mod exercise;
 pub(crate) mod gates;
 pub(crate) mod gemm;

@@ -2,10 +2,10 @@
 //! other convolutions, a batch is cut into chunks with partial weight gradients, whatever the number of
 //! threads.
 
-use super::conv::{add_partials, chunks};
+use super::conv::{chunks, finish};
 use super::{Run, disjoint};
 use crate::kernels::depthwise::{Forward, InputGradient, WeightGradient};
-use crate::kernels::{dilated, plain};
+use crate::kernels::plain;
 use crate::program::{Depthwise, Operation};
 use crate::share::{Cut, portion};
 
@@ -31,10 +31,7 @@ impl Depthwise {
         run.cpu.each(parts, Cut::new(y, n, parts), |part, y| {
             for (sample, y) in portion(n, parts, part).zip(y.chunks_exact_mut(y_len)) {
                 let x = &x[sample * x_len..][..x_len];
-                match window.touches() {
-                    true => isa.run(Forward { window, x, kernel, bias, y }),
-                    false => dilated::forward(isa, window, x, [kernel, bias], y),
-                }
+                isa.run(Forward { window, x, kernel, bias, y });
             }
         });
     }
@@ -56,30 +53,15 @@ impl Depthwise {
             let mut dx = dx.chunks_exact_mut(x_len);
             for sample in portion(n, parts, part) {
                 let (x, dy) = (&x[sample * x_len..][..x_len], &dy[sample * y_len..][..y_len]);
-                match window.touches() {
-                    true => isa.run(WeightGradient { window, x, dy, dw: &mut *dw }),
-                    false => dilated::add_weight_gradient(isa, window, x, dy, dw),
-                }
+                isa.run(WeightGradient { window, x, dy, dw: &mut *dw });
                 if !db.is_empty() {
                     plain::add_rows(isa, dy, db);
                 }
-                match (dx.next(), window.touches()) {
-                    (None, _) => {}
-                    (Some(dx), true) => isa.run(InputGradient { window, dy, kernel, dx }),
-                    (Some(dx), false) => dilated::input_gradient(isa, window, dy, kernel, dx),
+                if let Some(dx) = dx.next() {
+                    isa.run(InputGradient { window, dy, kernel, dx });
                 }
             }
         });
-        self.finish(run, parts);
-    }
-
-    /// Adds up the partial gradients.
-    fn finish(&self, run: &mut Run<'_>, parts: usize) {
-        let partials = &run.scratch[..parts * self.weights()];
-        add_partials(run.cpu, partials, parts, 0, &mut run.gradients[self.kernel.clone()]);
-        if let Some(bias) = &self.bias {
-            let first = self.kernel.len();
-            add_partials(run.cpu, partials, parts, first, &mut run.gradients[bias.clone()]);
-        }
+        finish(run, (&self.kernel, self.bias.as_ref()), 0, (parts, self.weights()));
     }
 }

@@ -121,12 +121,24 @@ impl Kernel for Update<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) {
-        let Step { rule, scale, bound } = self.step;
-        let clip = |g: f32| {
+        let Step { scale, bound, .. } = self.step;
+        // Most are taken as they are, and the processor is spared what would change nothing.
+        if scale == 1.0 && bound == f32::INFINITY {
+            return self.by(|g| g);
+        }
+        self.by(|g| {
             let g = g * scale;
             let g = if g > bound { bound } else { g };
             if g < -bound { -bound } else { g }
-        };
+        });
+    }
+}
+
+impl Update<'_> {
+    /// The update by gradients after they were clipped.
+    #[inline(always)]
+    fn by(self, clip: impl Fn(f32) -> f32) {
+        let rule = self.step.rule;
         let gradients = self.gradients.iter().map(|&g| clip(g));
         let weights = self.weights.iter_mut().zip(gradients);
         let [first, second] = self.slots;

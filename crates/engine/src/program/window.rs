@@ -100,33 +100,51 @@ impl Window {
         start.saturating_sub(self.before[axis])..end
     }
 
-    /// The rows or columns of outputs whose windows cover a row or column of the input.
-    #[inline(always)]
-    pub(crate) fn covering(&self, axis: usize, input: usize) -> Range<usize> {
-        let size = [self.height, self.width][axis];
-        let outputs = [self.output.height, self.output.width][axis];
-        let padded = input + self.before[axis];
-        let first = (padded + 1).saturating_sub(size).div_ceil(self.stride[axis]);
-        first..(padded / self.stride[axis] + 1).min(outputs)
-    }
-
     /// The rows or columns of outputs for which a tap of the window lies inside the picture.
     #[inline(always)]
     pub(crate) fn reaching(&self, axis: usize, tap: usize) -> Range<usize> {
         let pixels = [self.input.height, self.input.width][axis];
         let outputs = [self.output.height, self.output.width][axis];
-        let (stride, before) = (self.stride[axis], self.before[axis]);
-        let first = before.saturating_sub(tap).div_ceil(stride);
+        let (stride, before, offset) =
+            (self.stride[axis], self.before[axis], tap * self.dilation[axis]);
+        let first = before.saturating_sub(offset).div_ceil(stride);
         // The last output whose tap lies before the edge.
-        let end = (pixels + before).saturating_sub(tap).div_ceil(stride).min(outputs);
+        let end = (pixels + before).saturating_sub(offset).div_ceil(stride).min(outputs);
         first..end
     }
 
-    /// Which of the window's places lies on an input pixel, for the window of an output.
+    /// The taps that lie inside the picture, of an output's window.
     #[inline(always)]
-    pub(crate) fn tap(&self, output: [usize; 2], input: [usize; 2]) -> usize {
-        let along =
-            |axis: usize| input[axis] + self.before[axis] - output[axis] * self.stride[axis];
-        along(0) * self.width + along(1)
+    pub(crate) fn inside(&self, axis: usize, output: usize) -> Range<usize> {
+        let size = [self.height, self.width][axis];
+        let pixels = [self.input.height, self.input.width][axis];
+        let (start, dilation) = (output * self.stride[axis], self.dilation[axis]);
+        let first = self.before[axis].saturating_sub(start).div_ceil(dilation);
+        let end = (pixels + self.before[axis]).saturating_sub(start).div_ceil(dilation).min(size);
+        first..end.max(first)
+    }
+
+    /// The row or column of the input under a tap of an output's window.
+    #[inline(always)]
+    pub(crate) fn under(&self, axis: usize, output: usize, tap: usize) -> usize {
+        output * self.stride[axis] + tap * self.dilation[axis] - self.before[axis]
+    }
+
+    /// The rows or columns of outputs whose windows have a tap on a row or column of the input: the first of them and its
+    /// tap, and how many there are. The next one is `dilation` further on, and its tap `stride` before; one of these is 1.
+    #[inline(always)]
+    pub(crate) fn over(&self, axis: usize, input: usize) -> ([usize; 2], usize) {
+        let size = [self.height, self.width][axis];
+        let outputs = [self.output.height, self.output.width][axis];
+        let (stride, dilation) = (self.stride[axis], self.dilation[axis]);
+        let place = input + self.before[axis];
+        // The last tap from which whole strides lead to the place.
+        let last = (place / dilation).min(size - 1);
+        let Some(tap) = last.checked_sub((last + stride - place % stride) % stride) else {
+            return ([0; 2], 0);
+        };
+        let first = (place - tap * dilation) / stride;
+        let count = outputs.saturating_sub(first).div_ceil(dilation).min(tap / stride + 1);
+        ([first, tap], count)
     }
 }

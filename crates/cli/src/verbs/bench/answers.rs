@@ -8,6 +8,7 @@ use train::Clock;
 use super::{Subject, count_threads, fed};
 use crate::env::Env;
 use crate::failure::Failure;
+use crate::machine::peak_rss_bytes;
 
 /// What was found.
 #[derive(Serialize)]
@@ -23,8 +24,10 @@ pub(super) struct Answers {
     seconds: f64,
     /// What 99 of a hundred batches stay within.
     p99_seconds: f64,
-    /// In the median time.
+    /// Of all batches together.
     samples_per_second: f64,
+    /// The most memory this process has had.
+    peak_rss_bytes: u64,
 }
 
 pub(super) fn measure(subject: &Subject, env: &Env) -> Result<Answers, Failure> {
@@ -51,17 +54,18 @@ pub(super) fn measure(subject: &Subject, env: &Env) -> Result<Answers, Failure> 
         answer(time);
     });
     let mut seconds: Vec<f64> = (0..steps).map(answer).collect();
+    let all: f64 = seconds.iter().sum();
     seconds.sort_by(f64::total_cmp);
-    let median = seconds[seconds.len() / 2];
     Ok(Answers {
         network: network.clone(),
         batch: train.batch,
         threads,
         isa: env.isa().name(),
         times: steps,
-        seconds: median,
+        seconds: seconds[seconds.len() / 2],
         p99_seconds: seconds[(seconds.len() * 99 / 100).min(seconds.len() - 1)],
-        samples_per_second: train.batch as f64 / median,
+        samples_per_second: (train.batch as u64 * steps) as f64 / all,
+        peak_rss_bytes: peak_rss_bytes(),
     })
 }
 

@@ -7,7 +7,7 @@
 //! Input: the convolution of dy, spread out by the strides inside a frame of zeros, with the kernel
 //! turned by half a turn and its channels and filters exchanged.
 
-use super::{Scratch, add_partials, chunks, cut_scratch, padded};
+use super::{Scratch, chunks, cut_scratch, finish, padded};
 use crate::kernels::gemm::{Gemm, Start, Windows};
 use crate::kernels::plain;
 use crate::ops::{Run, disjoint};
@@ -68,7 +68,7 @@ impl Conv {
                 }
             }
         });
-        self.finish(run, need, parts);
+        finish(run, (&self.kernel, self.bias.as_ref()), need.shared, (parts, need.each));
     }
 
     fn add_weight_gradient(&self, isa: Isa, x: &[f32], dy: &[f32], dw: &mut [f32]) {
@@ -97,18 +97,6 @@ impl Conv {
                 relu: false,
             });
         }
-    }
-
-    /// Adds up the partial gradients.
-    fn finish(&self, run: &mut Run<'_>, need: Scratch, parts: usize) {
-        let gradients = std::mem::take(&mut run.gradients);
-        let partials = &run.scratch[need.shared..need.shared + parts * need.each];
-        add_partials(run.cpu, partials, parts, 0, &mut gradients[self.kernel.clone()]);
-        if let Some(bias) = &self.bias {
-            let first = self.kernel.len();
-            add_partials(run.cpu, partials, parts, first, &mut gradients[bias.clone()]);
-        }
-        run.gradients = gradients;
     }
 
     /// The picture of zeros that dy is spread out in.

@@ -15,8 +15,11 @@ mod forward;
 mod grouped;
 mod pooled;
 
+use std::ops::Range;
+
 use crate::cpu::Cpu;
 use crate::kernels::plain;
+use crate::ops::Run;
 use crate::program::{Conv, Window};
 use crate::share::Cut;
 
@@ -86,6 +89,21 @@ fn padded<'a>(window: &Window, x: &'a [f32], copy: &'a mut [f32]) -> &'a [f32] {
         copy[first + y * width..][..row].copy_from_slice(line);
     }
     copy
+}
+
+/// Adds up the partial gradients of a kernel and its bias. The first begins at `first` in the scratch, and each next one
+/// so much further on.
+pub(super) fn finish(
+    run: &mut Run<'_>,
+    (kernel, bias): (&Range<usize>, Option<&Range<usize>>),
+    first: usize,
+    (parts, each): (usize, usize),
+) {
+    let partials = &run.scratch[first..first + parts * each];
+    add_partials(run.cpu, partials, parts, 0, &mut run.gradients[kernel.clone()]);
+    if let Some(bias) = bias {
+        add_partials(run.cpu, partials, parts, kernel.len(), &mut run.gradients[bias.clone()]);
+    }
 }
 
 /// `to` = the tree sum of the part of all partial gradients that begins at `first`.

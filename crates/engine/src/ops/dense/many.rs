@@ -36,7 +36,10 @@ pub(super) fn product(cpu: &Cpu, given: Given<'_>, relu: bool, y: &mut [f32]) {
     let n = x.len() / inputs;
     let columns = y.len() / n;
     let block = (BLOCK / (inputs + columns)).max(10 * ROWS);
-    let parts = n.div_ceil(block).next_multiple_of(cpu.threads()).min(n);
+    let parts = match cpu.parts(n * inputs * columns, n) {
+        1 => 1,
+        _ => n.div_ceil(block).next_multiple_of(cpu.threads()).min(n),
+    };
     cpu.each(parts, Cut::new(y, n, parts), |part, y| {
         let rows = portion(n, parts, part);
         let a = Windows::matrix(&x[rows.start * inputs..], inputs);

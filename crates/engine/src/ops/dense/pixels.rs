@@ -5,7 +5,7 @@
 //! added up as a balanced tree. So a thread reads only the rows of its chunks; some of them at a time, for the weights'
 //! gradient and for the input's while they are in the cache.
 
-use super::super::conv::add_partials;
+use super::super::conv::finish;
 use super::{BLOCK, ROWS};
 use crate::kernels::gemm::{Gemm, Start, Windows};
 use crate::kernels::plain;
@@ -60,11 +60,8 @@ impl Dense {
         };
         let (x, y, turned) = (&*x, &*y, &*turned);
         let partials = &mut partials[..parts * self.weights()];
-        let memory = (
-            Cut::new(dy, n, parts),
-            Cut::new(dx, n, parts),
-            Cut::new(&mut *partials, parts, parts),
-        );
+        let memory =
+            (Cut::new(dy, n, parts), Cut::new(dx, n, parts), Cut::new(partials, parts, parts));
         cpu.each(parts, memory, |part, (dy, dx, partial)| {
             partial.fill(0.0);
             let first = portion(n, parts, part).start * self.rows;
@@ -81,11 +78,8 @@ impl Dense {
                 }
             }
         });
-        add_partials(cpu, partials, parts, 0, &mut run.gradients[self.kernel.clone()]);
-        if let Some(bias) = &self.bias {
-            let first = self.kernel.len();
-            add_partials(cpu, partials, parts, first, &mut run.gradients[bias.clone()]);
-        }
+        let turned = turned.len();
+        finish(run, (&self.kernel, self.bias.as_ref()), turned, (parts, self.weights()));
     }
 
     /// Adds what some rows give the weights: Σ x(row, i)·dy(row, j), rows upwards.
