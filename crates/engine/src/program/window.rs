@@ -119,8 +119,8 @@ impl Window {
         let size = [self.height, self.width][axis];
         let pixels = [self.input.height, self.input.width][axis];
         let (start, dilation) = (output * self.stride[axis], self.dilation[axis]);
-        let first = self.before[axis].saturating_sub(start).div_ceil(dilation);
-        let end = (pixels + self.before[axis]).saturating_sub(start).div_ceil(dilation).min(size);
+        let first = up(self.before[axis].saturating_sub(start), dilation);
+        let end = up((pixels + self.before[axis]).saturating_sub(start), dilation).min(size);
         first..end.max(first)
     }
 
@@ -139,12 +139,23 @@ impl Window {
         let (stride, dilation) = (self.stride[axis], self.dilation[axis]);
         let place = input + self.before[axis];
         // The last tap from which whole strides lead to the place.
-        let last = (place / dilation).min(size - 1);
-        let Some(tap) = last.checked_sub((last + stride - place % stride) % stride) else {
-            return ([0; 2], 0);
-        };
-        let first = (place - tap * dilation) / stride;
-        let count = outputs.saturating_sub(first).div_ceil(dilation).min(tap / stride + 1);
+        let last = down(place, dilation).min(size - 1);
+        let beside = if stride == 1 { 0 } else { (last + stride - place % stride) % stride };
+        let Some(tap) = last.checked_sub(beside) else { return ([0; 2], 0) };
+        let first = down(place - tap * dilation, stride);
+        let count = up(outputs.saturating_sub(first), dilation).min(down(tap, stride) + 1);
         ([first, tap], count)
     }
+}
+
+/// How many steps are in a length, rounded up. Most steps are 1, and to divide takes long.
+#[inline(always)]
+fn up(length: usize, step: usize) -> usize {
+    if step == 1 { length } else { length.div_ceil(step) }
+}
+
+/// The same rounded down.
+#[inline(always)]
+fn down(length: usize, step: usize) -> usize {
+    if step == 1 { length } else { length / step }
 }
