@@ -42,9 +42,10 @@ impl Walk<'_> {
     /// Makes sure that it stays inside both memories, where pixels are so long.
     #[inline(always)]
     fn check(&self, lengths: [usize; 2]) {
-        for side in 0..2 {
-            let last = self.start[side].wrapping_add(self.step[side].wrapping_mul(self.len - 1));
-            let end = self.start[side].max(last).saturating_add(lengths[side]);
+        for (side, length) in lengths.into_iter().enumerate() {
+            let (start, step) = (self.start[side], self.step[side]);
+            let last = start.wrapping_add(step.wrapping_mul(self.len - 1));
+            let end = start.max(last).saturating_add(length);
             assert!(end <= self.memory[side].len(), "a walk inside its memory");
         }
     }
