@@ -26,7 +26,7 @@ NETWORKS = [
 ALPHA = 0.4
 
 # Layers that do something else each time.
-AT_RANDOM = ("Dropout", "RandomFlip", "RandomRotation", "RandomTranslation")
+AT_RANDOM = ("Dropout", "RandomFlip", "RandomRotation")
 
 
 def checks(real: SimpleNamespace, binary: Binary) -> Iterator[Check]:

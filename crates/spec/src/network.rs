@@ -115,7 +115,7 @@ pub enum Builtin {
     /// The same in small, for pictures of any size and machines without a graphics card.
     FacenetSmall {
         /// The share of elements dropped before the last layer.
-        #[serde(default)]
+        #[serde(default = "half")]
         #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
         dropout: f32,
         /// The size of pictures; the data's unless given, and then the same.
@@ -222,7 +222,7 @@ fn embedding() -> usize {
 }
 
 fn small_embedding() -> usize {
-    256
+    64
 }
 
 fn ten_thousand() -> usize {
