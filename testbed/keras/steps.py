@@ -22,8 +22,12 @@ NETWORKS = [
     ("small-xception", (30, 30, 3), 256, 2, 8),
     ("imdb-bigru", (40,), 10_000, 2, 6),
     ("facenet-small", (28, 23, 1), 256, 0, 4),
+    ("facenet", (80, 80, 3), 256, 0, 2),
 ]
 ALPHA = 0.4
+
+# From how many pixels on a picture is made of squares, and how large these are.
+COARSE, SQUARE = 60, 20
 
 # Layers that do something else each time.
 AT_RANDOM = ("Dropout", "RandomFlip", "RandomRotation")
@@ -106,7 +110,12 @@ def samples(shape: tuple, below: int, count: int) -> np.ndarray:
     if len(shape) == 1:
         return formula.ids(5, size, below).reshape(count, *shape).astype(np.int32)
     scale = np.float32(1 / 255 if below == 1 else 1)
-    return formula.pixels(5, size).reshape(count, *shape).astype(np.float32) * scale
+    if shape[0] < COARSE:
+        return formula.pixels(5, size).reshape(count, *shape).astype(np.float32) * scale
+    # To a deep network all pictures of noise are alike, and a normalization that makes much of little makes much of
+    # rounding. Large squares differ.
+    squares = samples((shape[0] // SQUARE, shape[1] // SQUARE, shape[2]), below, count)
+    return np.kron(squares, np.ones((1, SQUARE, SQUARE, 1), np.float32))
 
 
 def labels(count: int, classes: int) -> np.ndarray:
