@@ -29,10 +29,10 @@ def prepare(setting: settings.Setting, form: str) -> tuple[Callable[[int], None]
     tf.config.threading.set_inter_op_parallelism_threads(setting.threads)
     model = network(keras, setting.network)
     prepared = answering if setting.answers else training
-    return prepared(keras, tf, model, setting, form), tf.__version__
+    return prepared(tf, model, setting, form), tf.__version__
 
 
-def answering(keras, tf, model, setting: settings.Setting, form: str) -> Callable[[int], None]:
+def answering(tf, model, setting: settings.Setting, form: str) -> Callable[[int], None]:
     x, _ = settings.samples(setting)
     ending = tf.nn.softmax if setting.work.classes > 2 else tf.nn.sigmoid
     compiled = tf.function(lambda x: ending(model(x, training=False)), jit_compile=form.endswith("-xla"))
@@ -49,7 +49,9 @@ def answering(keras, tf, model, setting: settings.Setting, form: str) -> Callabl
     return passes
 
 
-def training(keras, tf, model, setting: settings.Setting, form: str) -> Callable[[int], None]:
+def training(tf, model, setting: settings.Setting, form: str) -> Callable[[int], None]:
+    import keras
+
     optimizer = keras.optimizers.Adam()
     optimizer.build(model.trainable_variables)
     x, y = (tf.constant(array) for array in settings.samples(setting))

@@ -2,9 +2,9 @@
 //! threads: the golden losses of built-in networks, and random networks of every layer.
 //!
 //! The golden files hold the bits of the summed loss and, at the end, a hash of the weights: of 20 steps
-//! at batch 8 on every path, and of a longer training on the fastest; of large networks a few steps. They change only when the meaning of a computation changes. To renew them, delete
-//! the file, run this test once (it writes what it found, and fails), look at the difference, and
-//! say in the commit why it is right.
+//! at batch 8 on every path, and of a longer training on the fastest; of large networks a few steps. They
+//! change only when the meaning of a computation changes. To renew them, delete the file, run this test
+//! once (it writes what it found, and fails), look at the difference, and say in the commit why it is right.
 
 mod support;
 

@@ -60,7 +60,7 @@ def afterwards(yard: Yard) -> None:
         assert "after-1 is done" in run.ask("why"), run.ask("why")
         # The driver still writes logs down when the result is told. Who came when all was done has none.
         trained = {process for group in run.events("formed") for process in group["processes"]}
-        until("logs are whole", lambda: is_whole(run.ask("logs"), trained))
+        until("logs are whole", lambda: whole(run.ask("logs"), trained))
         assert "epoch 2 ended" in run.ask("logs", "train")
         assert run.weights() in run.ask("report", "--json")
         to = yard.folder / "fetched"
@@ -72,12 +72,12 @@ def afterwards(yard: Yard) -> None:
         until("all of it is gone", lambda: not left(run, "jobs,pods,services,secrets,pvc"))
 
 
-def is_whole(logs: str, processes: set[int]) -> bool:
-    """Whether the logs of all these are there, to the end of training."""
+def whole(logs: str, processes: set[int]) -> str:
+    """These logs, if those of all processes are there to the end of training. The error says whose are missing."""
     absent = {process for process in processes if f"==> train, process {process}\n" not in logs}
     if absent or "epoch 2 ended" not in logs:
         raise RuntimeError(f"of processes {processes} {absent or 'none'} have no logs: {logs[-1500:]}")
-    return True
+    return logs
 
 
 def own_files(yard: Yard) -> None:

@@ -1,7 +1,8 @@
-//! A convolution in which every channel has a window of its own, perhaps with gaps. Vectors run over channels; each sum is one chain of
-//! fused multiply-adds over the window, row by row, or over the outputs.
+//! A convolution in which every channel has a window of its own, perhaps with gaps. Vectors run over channels; each sum
+//! is one chain of fused multiply-adds over the window, row by row, or over the outputs.
 
-use super::vectors::{self, ByChannels, Sums, Walk};
+use super::vectors::{self, ByChannels};
+use super::walk::{Sums, Walk};
 use crate::program::Window;
 use crate::simd::{Kernel, Simd};
 

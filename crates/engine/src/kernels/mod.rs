@@ -19,3 +19,4 @@ pub(crate) mod strips;
 pub(crate) mod taps;
 pub(crate) mod unit;
 pub(crate) mod vectors;
+pub(crate) mod walk;

@@ -8,7 +8,7 @@ pub(crate) type Taps = [(Option<usize>, f32); 4];
 kernel! {
     /// Each pixel of y is the sum of its taps in x.
     fn gather<'a>(taps: &'a [Taps], channels: usize, x: &'a [f32], y: &'a mut [f32]) {
-        // Of a number of channels that is known, the loops are none.
+        // Where the number of channels is known to the compiler, it writes their loop out.
         match channels {
             1 => gather_of(taps, 1, x, y),
             3 => gather_of(taps, 3, x, y),

@@ -2,7 +2,7 @@
 //! other convolutions, a batch is cut into chunks with partial weight gradients, whatever the number of
 //! threads.
 
-use super::conv::{chunks, finish};
+use super::partials::{self, chunks, finish};
 use super::{Run, disjoint};
 use crate::kernels::depthwise::{Forward, InputGradient, WeightGradient};
 use crate::kernels::plain;
@@ -17,7 +17,7 @@ impl Depthwise {
 
     /// Floats of the kernel's and the bias's gradients together.
     fn weights(&self) -> usize {
-        self.kernel.len() + self.bias.as_ref().map_or(0, |bias| bias.len())
+        partials::len(&self.kernel, self.bias.as_ref())
     }
 
     pub(super) fn forward(&self, operation: &Operation, run: &mut Run<'_>) {

@@ -4,7 +4,7 @@
 //! The gradients of the weights are cut as convolutions cut theirs: a chain for each of at most 16 runs of
 //! samples, and a balanced tree over these.
 
-use super::conv::{add_partials, chunks};
+use super::partials::{self, chunks};
 use super::{Run, disjoint};
 use crate::kernels::layer_normalize::{add_weight_gradient, forward, input_gradient};
 use crate::program::{LayerNormalize, Operation};
@@ -67,7 +67,7 @@ impl LayerNormalize {
         });
         for (first, of) in [(0, &self.gamma), (row, &self.beta)] {
             if let Some(of) = of {
-                add_partials(run.cpu, partials, parts, first, &mut run.gradients[of.clone()]);
+                partials::add(run.cpu, partials, parts, first, &mut run.gradients[of.clone()]);
             }
         }
     }

@@ -12,6 +12,7 @@ mod head;
 mod join;
 mod layer_normalize;
 mod normalize;
+mod partials;
 mod pool;
 mod recurrent;
 mod scale;
@@ -19,7 +20,7 @@ mod unit;
 
 use crate::Noise;
 use crate::cpu::Cpu;
-use crate::program::{Op, Operation};
+use crate::program::{Op, Operation, Place};
 
 pub(crate) use head::Labels;
 pub use head::cross_entropy;
@@ -105,6 +106,23 @@ impl Operation {
             Op::Fork => join::fork_backward(self, run),
         }
     }
+}
+
+/// What a product reads and writes backward: x, y where ReLU needs it, dy, and dx where anything does.
+pub(crate) fn backward_values<'a>(
+    operation: &Operation,
+    dy: Place,
+    (values, n): (&'a mut [f32], usize),
+    relu: bool,
+) -> [&'a mut [f32]; 4] {
+    let empty = operation.x.offset..operation.x.offset;
+    let dx = operation.dx.map_or(empty, |dx| dx.range(n));
+    let (x, y, dy) = (operation.x.range(n), operation.y.range(n), dy.range(n));
+    if relu {
+        return disjoint(values, [x, y, dy, dx]);
+    }
+    let [x, dy, dx] = disjoint(values, [x, dy, dx]);
+    [x, &mut [], dy, dx]
 }
 
 /// Ranges of one arena that do not overlap, all to be written.

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::conv::{add_partials, chunks};
+use super::partials::{self, chunks};
 use super::{Run, disjoint};
 use crate::cpu::Cpu;
 use crate::kernels::normalize::{self, Line};
@@ -98,7 +98,7 @@ impl Normalize {
         cpu.each(parts, Cut::new(&mut *partials, parts, parts), |part, sums| {
             each(portion(n, parts, part), sums.split_at_mut(self.channels).into());
         });
-        add_partials(cpu, partials, parts, 0, totals);
+        partials::add(cpu, partials, parts, 0, totals);
         totals
     }
 

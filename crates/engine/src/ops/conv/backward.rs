@@ -7,10 +7,11 @@
 //! Input: the convolution of dy, spread out by the strides inside a frame of zeros, with the kernel
 //! turned by half a turn and its channels and filters exchanged.
 
-use super::{Scratch, chunks, cut_scratch, finish, padded};
+use super::{Scratch, cut_scratch, padded};
 use crate::kernels::gemm::{Gemm, Start, Windows};
 use crate::kernels::plain;
-use crate::ops::{Run, disjoint};
+use crate::ops::partials::{chunks, finish};
+use crate::ops::{Run, backward_values};
 use crate::program::{Conv, Operation, Picture};
 use crate::share::{Cut, portion};
 use crate::simd::Isa;
@@ -32,16 +33,7 @@ impl Conv {
         let need = self.backward_scratch(operation.dx.is_some());
         let (turned, scratch) = cut_scratch(run.scratch, need, parts);
         self.turn_kernel(&run.weights[self.kernel.clone()], turned);
-        let empty = operation.x.offset..operation.x.offset;
-        let dx_range = operation.dx.map_or(empty, |dx| dx.range(n));
-        let ranges = [operation.x.range(n), operation.y.range(n), dy.range(n), dx_range];
-        let [x, y, dy, dx] = if self.relu {
-            disjoint(run.values, ranges)
-        } else {
-            let [x, _, dy, dx] = ranges;
-            let [x, dy, dx] = disjoint(run.values, [x, dy, dx]);
-            [x, &mut [], dy, dx]
-        };
+        let [x, y, dy, dx] = backward_values(operation, dy, (run.values, n), self.relu);
         let (x, y, turned) = (&*x, &*y, &*turned);
         let (x_len, y_len) = (window.input.len(), window.output.len());
         let memory = (Cut::new(dy, n, parts), Cut::new(dx, n, parts), scratch);

@@ -2,9 +2,10 @@
 //! With pooling fused, two rows are computed into scratch, and only the largest of each 2×2 and which
 //! of the four it was are stored.
 
-use super::{Scratch, chunks, cut_scratch, padded};
+use super::{Scratch, cut_scratch, padded};
 use crate::kernels::gemm::{Gemm, Start, Windows};
 use crate::kernels::pooled;
+use crate::ops::partials::chunks;
 use crate::ops::{Run, disjoint};
 use crate::program::{Conv, Operation};
 use crate::share::{Cut, portion};

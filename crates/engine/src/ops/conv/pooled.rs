@@ -8,9 +8,10 @@
 //!
 //! Against dense products this leaves out three quarters of the work always, and more with dropout.
 
-use super::{Scratch, add_partials, chunks, cut_scratch, padded};
+use super::{Scratch, cut_scratch, padded};
 use crate::kernels::plain;
 use crate::kernels::sparse::{InputGradient, Lines, Sparse, WeightGradient};
+use crate::ops::partials::{self, chunks};
 use crate::ops::{Run, disjoint};
 use crate::program::{Conv, Operation};
 use crate::share::{Cut, portion};
@@ -108,12 +109,12 @@ impl Conv {
         let scratch = std::mem::take(&mut run.scratch);
         let (sum, partials) = scratch.split_at_mut(need.shared);
         let partials = &partials[..parts * need.each];
-        add_partials(run.cpu, partials, parts, 0, &mut sum[..self.kernel.len()]);
+        partials::add(run.cpu, partials, parts, 0, &mut sum[..self.kernel.len()]);
         let dw = &mut gradients[self.kernel.clone()];
         plain::transpose(sum, self.filters(), self.window.len(), dw);
         if let Some(bias) = &self.bias {
             let first = self.kernel.len();
-            add_partials(run.cpu, partials, parts, first, &mut gradients[bias.clone()]);
+            partials::add(run.cpu, partials, parts, first, &mut gradients[bias.clone()]);
         }
         run.scratch = scratch;
         run.gradients = gradients;

@@ -9,21 +9,17 @@
 mod many;
 mod pixels;
 
-use super::conv::add_partials;
-use super::{Run, disjoint};
+use super::{Run, disjoint, partials};
 use crate::cpu::Cpu;
 use crate::kernels::gemm::{Gemm, Start, Windows};
 use crate::kernels::plain;
 use crate::kernels::strips;
 use crate::program::{Dense, Operation};
 use crate::share::{Cut, portion};
-use many::{Given, each_strip, product};
+use many::{Given, block, each_strip, product};
 
 /// Rows of a part: as many as the largest tile takes well.
 const ROWS: usize = 12;
-
-/// Floats of inputs and outputs that are worked on together when weights are summed up.
-const BLOCK: usize = 1 << 16;
 
 /// Columns that are worth a part of their own: some cache lines.
 const COLUMNS: usize = 64;
@@ -118,7 +114,7 @@ impl Dense {
                 relu: false,
             });
         });
-        add_partials(cpu, sums, segments, 0, y);
+        partials::add(cpu, sums, segments, 0, y);
         if self.relu {
             plain::relu(cpu.isa(), y);
         }
@@ -169,7 +165,7 @@ impl Dense {
         // Of many rows, some at a time that stay in the cache; each sum goes on where it was.
         let block = match self.rows {
             1 => n,
-            _ => (BLOCK / (self.inputs + self.units)).max(5 * ROWS).min(n),
+            _ => block([self.inputs, self.units], 5 * ROWS).min(n),
         };
         let mut parts = run.cpu.parts(n * self.kernel.len(), self.inputs.div_ceil(ROWS));
         if block < n {

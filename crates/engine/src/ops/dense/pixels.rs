@@ -5,12 +5,13 @@
 //! added up as a balanced tree. So a thread reads only the rows of its chunks; some of them at a time, for the weights'
 //! gradient and for the input's while they are in the cache.
 
-use super::super::conv::finish;
-use super::{BLOCK, ROWS};
+use super::ROWS;
+use super::many::{Given, block};
 use crate::kernels::gemm::{Gemm, Start, Windows};
 use crate::kernels::plain;
-use crate::kernels::strips::{self, Into};
-use crate::ops::{Run, disjoint};
+use crate::kernels::strips;
+use crate::ops::partials::{self, finish};
+use crate::ops::{Run, backward_values};
 use crate::program::{Dense, Operation};
 use crate::share::{Cut, portion};
 use crate::simd::Isa;
@@ -33,7 +34,7 @@ impl Dense {
 
     /// Floats of the kernel's and the bias's gradients together.
     fn weights(&self) -> usize {
-        self.kernel.len() + self.bias.as_ref().map_or(0, |bias| bias.len())
+        partials::len(&self.kernel, self.bias.as_ref())
     }
 
     /// Floats of scratch: the turned weights, then partial gradients.
@@ -49,15 +50,7 @@ impl Dense {
         if !turned.is_empty() {
             self.turn(cpu, run.weights, turned);
         }
-        let empty = operation.x.offset..operation.x.offset;
-        let dx = operation.dx.map_or(empty, |dx| dx.range(n));
-        let (x, y, dy) = (operation.x.range(n), operation.y.range(n), dy.range(n));
-        let [x, y, dy, dx] = if self.relu {
-            disjoint(run.values, [x, y, dy, dx])
-        } else {
-            let [x, dy, dx] = disjoint(run.values, [x, dy, dx]);
-            [x, &mut [], dy, dx]
-        };
+        let [x, y, dy, dx] = backward_values(operation, dy, (run.values, n), self.relu);
         let (x, y, turned) = (&*x, &*y, &*turned);
         let partials = &mut partials[..parts * self.weights()];
         let memory =
@@ -65,7 +58,7 @@ impl Dense {
         cpu.each(parts, memory, |part, (dy, dx, partial)| {
             partial.fill(0.0);
             let first = portion(n, parts, part).start * self.rows;
-            let block = (BLOCK / (self.inputs + self.units)).max(10 * ROWS);
+            let block = block([self.inputs, self.units], 10 * ROWS);
             let mut dx = dx.chunks_mut(block * self.inputs);
             for (number, dy) in dy.chunks_mut(block * self.units).enumerate() {
                 let first = first + number * block;
@@ -74,7 +67,9 @@ impl Dense {
                 }
                 self.add_weight_gradient(cpu.isa(), &x[first * self.inputs..], dy, partial);
                 if let Some(dx) = dx.next() {
-                    self.pixels_input_gradient(cpu.isa(), dy, turned, dx);
+                    let given =
+                        Given { x: dy, inputs: self.units, packed: turned, start: Start::Zero };
+                    given.rows(cpu.isa(), 0, (self.inputs, false), dx);
                 }
             }
         });
@@ -99,12 +94,5 @@ impl Dense {
         if !db.is_empty() {
             plain::add_rows(isa, dy, db);
         }
-    }
-
-    fn pixels_input_gradient(&self, isa: Isa, dy: &[f32], turned: &[f32], dx: &mut [f32]) {
-        let rows = dy.len() / self.units;
-        let a = Windows::matrix(dy, self.units);
-        let into = Into { c: dx, c_row: self.inputs, rows, columns: self.inputs, relu: false };
-        strips::product(isa, a, turned, into, Start::Zero);
     }
 }

@@ -8,7 +8,7 @@ use crate::kernels::gates::{self, Block};
 use crate::kernels::gemm::{Gemm, Start, Windows};
 use crate::kernels::plain;
 use crate::kernels::strips::{self, Into};
-use crate::ops::conv::add_partials;
+use crate::ops::partials;
 use crate::ops::{Run, disjoint};
 use crate::program::{Cell, Operation, Recurrent};
 use crate::share::{Chain, Cut, portion};
@@ -317,13 +317,13 @@ impl Recurrent {
         let own = &self.directions[direction];
         let units = self.units;
         let first = own.kernel.len();
-        add_partials(cpu, partials, chunks, 0, &mut gradients[own.kernel.clone()]);
-        add_partials(cpu, partials, chunks, first, &mut gradients[own.recurrent.clone()]);
+        partials::add(cpu, partials, chunks, 0, &mut gradients[own.kernel.clone()]);
+        partials::add(cpu, partials, chunks, first, &mut gradients[own.recurrent.clone()]);
         let Some(bias) = &own.bias else { return };
         let first = first + own.recurrent.len();
         let bias = &mut gradients[bias.clone()];
         let mut add = |gate: usize, to: std::ops::Range<usize>| {
-            add_partials(cpu, partials, chunks, first + gate * units, &mut bias[to]);
+            partials::add(cpu, partials, chunks, first + gate * units, &mut bias[to]);
         };
         if self.cell == Cell::Lstm {
             return add(0, 0..4 * units);
