@@ -7,6 +7,7 @@
 
 mod bmp;
 mod colour;
+mod encode;
 mod exif;
 mod gif;
 mod jpeg;
