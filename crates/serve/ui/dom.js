@@ -24,16 +24,19 @@ export function examples(...buttons) {
     element("h2", { id: "examples" }, "Or try one of these"), element("div", { class: "row" }, ...buttons));
 }
 
-/** A share as people read it: one that is not quite all or nothing is not said to be. */
+/** A share as people read it: one that is not quite all or nothing is not said to be. Its parts stay on one line. */
 export function percent(share) {
   const rounded = (100 * share).toFixed(1);
-  if (share < 1 && rounded === "100.0") return "> 99.9 %";
-  if (share > 0 && rounded === "0.0") return "< 0.1 %";
-  return `${rounded} %`;
+  if (share < 1 && rounded === "100.0") return ">\u00a099.9\u00a0%";
+  if (share > 0 && rounded === "0.0") return "<\u00a00.1\u00a0%";
+  return `${rounded}\u00a0%`;
 }
 
 /** A number of things. */
 export const count = (number) => number.toLocaleString("en");
+
+/** Moves the page as far as needed to see something: on a phone, an answer may lie below what was asked. */
+export const reveal = (part) => part.scrollIntoView({ block: "nearest" });
 
 // A pen moves faster than anybody listens: only what stays for this long is said.
 const SETTLED_MS = 600;

@@ -3,7 +3,7 @@
 import { best } from "./answers.js";
 import { latest, predictPicture } from "./api.js";
 import { bars } from "./bars.js";
-import { button, element, examples } from "./dom.js";
+import { button, element, examples, reveal } from "./dom.js";
 import { choose, dropped } from "./drop.js";
 import { ink } from "./ink.js";
 import { KEYS, keyPen, pointerPen } from "./pens.js";
@@ -13,7 +13,7 @@ import { verdict } from "./verdict.js";
 import { stopWriting, write } from "./write.js";
 
 export const title = "Draw a digit";
-export const todo = "Draw one, and see its mind change as you go.";
+export const todo = "Draw one: it answers while you draw.";
 
 export function show(card) {
   const said = verdict("Nothing drawn yet.");
@@ -72,6 +72,11 @@ export function show(card) {
     lay(file);
   }
 
+  function example(strokes) {
+    write(sheet, strokes);
+    reveal(paper);
+  }
+
   canvas.addEventListener("pointerdown", stopWriting);
   canvas.addEventListener("keydown", stopWriting);
   pointerPen(canvas, sheet);
@@ -84,6 +89,6 @@ export function show(card) {
       element("div", { class: "row" }, undo, wipe, choose("Use a picture", false, take)),
       element("p", { class: "note", id: "keys" }, KEYS)),
     element("section", { class: "answer", "aria-label": "The model's answer" }, said.part, chart.part),
-    examples(...STROKES.map((strokes, digit) => button(String(digit), () => write(sheet, strokes), { "aria-label": `Example ${digit}` }))),
+    examples(...STROKES.map((strokes, digit) => button(String(digit), () => example(strokes), { "aria-label": `Example ${digit}` }))),
   ];
 }

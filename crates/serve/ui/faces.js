@@ -8,13 +8,13 @@ import { pictureButtons } from "./shown.js";
 import { threshold } from "./threshold.js";
 
 export const title = "Show it a face";
-export const todo = "It turns a face into numbers; faces of one person lie near to each other.";
+export const todo = "Show it one: it turns faces into numbers, and those of one person lie near to each other.";
 
 export function show(card) {
   const limit = threshold(card.threshold, () => current().judge());
   // Without a gallery there is nobody to look up.
   const modes = {
-    ...(card.people && { lookup: { name: `Who is it, of ${card.people} people?`, ...lookup(limit) } }),
+    ...(card.people && { lookup: { name: "Who is it?", ...lookup(card.people, limit) } }),
     pair: { name: "Compare two", ...pair(limit) },
   };
   const answer = element("section", { class: "answer", "aria-label": "The model's answer" });

@@ -1,13 +1,13 @@
 // Who is it? A face beside the three nearest ones of the gallery.
 
 import { predictPicture } from "./api.js";
-import { element } from "./dom.js";
+import { element, reveal } from "./dom.js";
 import { shown } from "./shown.js";
 import { verdict } from "./verdict.js";
 
 /** What to put on the page, and what happens when a face comes or `limit` changes. */
-export function lookup(limit) {
-  const said = verdict("Nobody shown yet.");
+export function lookup(people, limit) {
+  const said = verdict(`Nobody shown yet. The gallery has ${people} people.`);
   const cards = element("ul", { class: "cards people", "aria-label": "Your picture and the nearest people" });
   let nearest = [];
 
@@ -18,6 +18,7 @@ export function lookup(limit) {
       [nearest] = answer.nearest;
       cards.replaceChildren(yours(file), ...nearest.map(person));
       judge();
+      reveal(cards);
     } catch (problem) {
       nearest = [];
       cards.replaceChildren(yours(file));

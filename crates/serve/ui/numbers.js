@@ -19,7 +19,7 @@ export function show(card) {
   const values = element("dl", { class: "values" });
   const sample = wanted <= FIELDS ? fields(wanted) : lines(wanted);
   const form = element("form", { submit: ask, novalidate: true },
-    element("p", {}, `${count(wanted)} numbers, of shape ${card.input.shape.join(" × ")}.`),
+    element("p", {}, shaped(wanted, card.input.shape)),
     sample.part, element("div", { class: "row" }, element("button", {}, "Ask the model")));
 
   async function ask(event) {
@@ -57,6 +57,10 @@ export function show(card) {
     examples(button("All 0", () => use(() => 0)), button("All 1", () => use(() => 1)),
       button("Random, 0 to 1", () => use(() => Number(Math.random().toFixed(3))))),
   ];
+}
+
+function shaped(wanted, shape) {
+  return shape.length > 1 ? `${count(wanted)} numbers, of shape ${shape.join(" × ")}.` : `${count(wanted)} numbers.`;
 }
 
 /** A field for each number. */

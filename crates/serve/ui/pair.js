@@ -1,7 +1,7 @@
 // One person or two? Two faces beside each other.
 
 import { compare } from "./api.js";
-import { element } from "./dom.js";
+import { element, reveal } from "./dom.js";
 import { shown } from "./shown.js";
 import { verdict } from "./verdict.js";
 
@@ -35,6 +35,7 @@ export function pair(limit) {
       // Somebody may have brought another face meanwhile.
       if (asked === faces) distance = answer.distance;
       judge();
+      reveal(cards);
     } catch (problem) {
       said.fail(problem.message);
     }

@@ -3,7 +3,7 @@
 import { best, names, shares } from "./answers.js";
 import { predictPicture } from "./api.js";
 import { bars } from "./bars.js";
-import { button, element, examples, say } from "./dom.js";
+import { button, element, examples, reveal, say } from "./dom.js";
 import { zone } from "./drop.js";
 import { pictureButtons, shown } from "./shown.js";
 
@@ -14,16 +14,23 @@ export const todo = "Show it some of yours.";
 const AT_A_TIME = 4;
 
 export function show(card) {
-  const results = element("ul", { class: "cards", "aria-label": "Answers" });
+  const results = element("ul", { class: "cards pictures", "aria-label": "Answers" });
+  const hint = element("p", { class: "note" }, "Nothing shown yet.");
   const wipe = button("Clear", () => {
     results.replaceChildren();
-    wipe.hidden = true;
+    shownYet(false);
   }, { hidden: true });
+
+  function shownYet(any) {
+    hint.hidden = any;
+    wipe.hidden = !any;
+  }
 
   async function take(files) {
     const waiting = files.map((file) => ({ file, item: item(file) }));
     results.prepend(...waiting.map(({ item }) => item.part));
-    wipe.hidden = false;
+    shownYet(true);
+    reveal(results.firstChild);
     const worker = async () => {
       for (let next; (next = waiting.shift());) await ask(next);
     };
@@ -40,7 +47,8 @@ export function show(card) {
 
   function item(file) {
     const said = element("p", { class: "said" }, "…");
-    const part = element("li", {}, shown(file), said);
+    const text = element("div", {}, said);
+    const part = element("li", {}, shown(file), text);
     return {
       part,
       tell(answer) {
@@ -48,7 +56,7 @@ export function show(card) {
         const chart = bars(names(card));
         chart.fill(shares(card, answer.predictions[0]), place);
         said.replaceChildren(element("strong", {}, label), " ", element("span", { class: "sure" }, sure));
-        part.append(chart.part);
+        text.append(chart.part);
         say(`${file.name}: ${label}, ${sure}`);
       },
       fail(sentence) {
@@ -64,6 +72,6 @@ export function show(card) {
     element("section", { "aria-label": "Your pictures" },
       zone("Choose pictures", `Or drop them anywhere on this page, or paste one. ${known}`, true, take),
       examples(...pictureButtons(card.examples, take))),
-    element("section", { class: "answer", "aria-label": "The model's answers" }, results, element("div", { class: "row" }, wipe)),
+    element("section", { class: "answer", "aria-label": "The model's answers" }, hint, results, element("div", { class: "row" }, wipe)),
   ];
 }

@@ -3,7 +3,7 @@
 import { best, names, shares } from "./answers.js";
 import { latest, predict } from "./api.js";
 import { bars } from "./bars.js";
-import { button, count, element, examples } from "./dom.js";
+import { button, count, element, examples, reveal } from "./dom.js";
 import { verdict } from "./verdict.js";
 
 export const title = "Write a review";
@@ -20,7 +20,7 @@ export function show(card) {
   const said = verdict("Nothing written yet.");
   const chart = bars(names(card));
   const read = element("div", { class: "read" });
-  const text = element("textarea", { id: "text", rows: 9, maxlength: card.input.longest_text, input: () => look(text.value) });
+  const text = element("textarea", { id: "text", rows: 6, maxlength: card.input.longest_text, input: () => look(text.value) });
   const look = latest(
     async (written) => (written.trim() ? predict({ texts: [written] }) : undefined),
     (answer) => (answer ? tell(answer) : clear()),
@@ -46,13 +46,14 @@ export function show(card) {
   function use(example) {
     text.value = example;
     look(example);
+    reveal(said.part);
   }
 
   const limit = card.input.words ? `It reads ${count(card.input.words)} words of a longer text.` : "";
   return [
     element("section", { "aria-label": "Your review" },
       element("label", { for: "text" }, "Your review"), text,
-      element("div", { class: "row" }, element("span", { class: "note" }, limit), button("Clear", () => use("")))),
+      element("div", { class: "row" }, button("Clear", () => use("")), element("span", { class: "note" }, limit))),
     element("section", { class: "answer", "aria-label": "The model's answer" }, said.part, chart.part, read),
     examples(...Object.entries(EXAMPLES).map(([name, example]) => button(name, () => use(example)))),
   ];
