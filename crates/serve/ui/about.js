@@ -10,7 +10,7 @@ export function about(card) {
 function facts({ data, members, metrics, network, parameters, summary, trained, trainyard, weights_sha256 }) {
   const rows = {
     "In short": summary,
-    "Network": `${network}, ${count(parameters)} parameters${members > 1 ? `, ${members} members` : ""}`,
+    "Network": [network, `${count(parameters)} parameters`, members > 1 && `${members} members`].filter(Boolean).join(", "),
     "Data": data && [data.name, ...Object.entries(data.samples ?? {}).map(([split, samples]) => `${split} ${count(samples)}`)].join(", "),
     "Measured": Object.entries(metrics ?? {}).map(measured).join("; "),
     "Trained": trained && training(trained),

@@ -17,7 +17,7 @@ export function lede(card) {
 
 function learned({ data, kind, network, parameters }) {
   const samples = data?.samples?.train;
-  if (!samples) return ` is a network (${network}) of ${count(parameters)} parameters.`;
+  if (!samples) return ` is a network${network && ` (${network})`} of ${count(parameters)} parameters.`;
   return ` learned from ${count(samples)} ${SAMPLES[kind]}.`;
 }
 

@@ -16,7 +16,7 @@ export function show(card) {
   const wanted = card.input.shape.reduce((all, side) => all * side, 1);
   const said = verdict("Nothing asked yet.");
   const chart = bars(names(card));
-  const values = element("dl", { class: "values" });
+  const values = element("ol", { class: "values", start: 0 });
   const sample = wanted <= FIELDS ? fields(wanted) : lines(wanted);
   const form = element("form", { submit: ask, novalidate: true },
     element("p", {}, shaped(wanted, card.input.shape)),
@@ -34,15 +34,14 @@ export function show(card) {
   }
 
   function tell(answer) {
-    const all = shares(card, answer.predictions[0]);
+    const [raw] = answer.predictions;
     // Not every network answers with probabilities.
-    const probable = all.length === card.labels.length && all.every((share) => share >= 0 && share <= 1);
+    const probable = raw.every((number) => number >= 0 && number <= 1);
     chart.part.hidden = !probable;
-    values.replaceChildren(...(probable ? [] : all.flatMap((value, number) =>
-      [element("dt", {}, card.labels[number] ?? String(number)), element("dd", {}, String(value))])));
-    if (!probable) return said.tell(String(all.length === 1 ? all[0] : ""), all.length === 1 ? "" : `${count(all.length)} numbers`);
+    values.replaceChildren(...(probable ? [] : raw.map((number) => element("li", {}, String(number)))));
+    if (!probable) return said.tell(raw.length === 1 ? "A number" : `${count(raw.length)} numbers`, "that are no probabilities");
     const { place, label, sure } = best(card, answer);
-    chart.fill(all, place);
+    chart.fill(shares(card, raw), place);
     said.tell(label, sure);
   }
 
