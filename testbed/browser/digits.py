@@ -54,6 +54,7 @@ class Digits:
             for line in lines:
                 page.stroke(line, device)
             page.told(digit)
+            assert page.driver.script("return document.querySelector('.spot').hidden"), "the pen of the keys is shown"
             page.push("Clear")
             page.empty()
 
@@ -69,6 +70,7 @@ class Digits:
         page.press("Tab")
         assert page.driver.script("return document.activeElement.tagName") == "CANVAS", "the first stop is not the paper"
         page.press(" ", *["Down"] * 14, " ")
+        assert not page.driver.script("return document.querySelector('.spot').hidden"), "nobody sees where the pen is"
         page.told("1")
         page.press("Delete")
         page.empty()

@@ -23,7 +23,7 @@ class Texts:
         ]
 
     def show(self) -> None:
-        self.write(f"A wonderful film and a great story, beautiful music, one {samples.UNKNOWN} and a dull evening.")
+        self.write(f"A wonderful film and a great story, beautiful music, a {samples.UNKNOWN} and a dull evening.")
         self.page.driver.until("return document.querySelector('.words s')")
 
     def write(self, text: str) -> None:

@@ -26,9 +26,10 @@ export function examples(...buttons) {
 
 /** A share as people read it: one that is not quite all or nothing is not said to be. Its parts stay on one line. */
 export function percent(share) {
+  if (share === 0 || share === 1) return `${100 * share}\u00a0%`;
   const rounded = (100 * share).toFixed(1);
-  if (share < 1 && rounded === "100.0") return ">\u00a099.9\u00a0%";
-  if (share > 0 && rounded === "0.0") return "<\u00a00.1\u00a0%";
+  if (rounded === "100.0") return ">\u00a099.9\u00a0%";
+  if (rounded === "0.0") return "<\u00a00.1\u00a0%";
   return `${rounded}\u00a0%`;
 }
 

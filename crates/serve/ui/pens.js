@@ -13,8 +13,6 @@ export function pointerPen(canvas, sheet) {
   canvas.addEventListener("pointerdown", (event) => {
     // A second finger or a right button draws nothing.
     if (holder !== undefined || event.button !== 0) return;
-    event.preventDefault();
-    canvas.focus({ preventScroll: true });
     canvas.setPointerCapture(event.pointerId);
     holder = event.pointerId;
     sheet.begin(place(event));
@@ -46,8 +44,8 @@ export const KEYS = "Arrows move the pen, space puts it down and lifts it, Delet
 export function keyPen(canvas, spot, sheet) {
   let at = [SIDE / 2, SIDE / 4], down = false;
 
-  function show() {
-    spot.hidden = !canvas.matches(":focus-visible");
+  function show(shown) {
+    spot.hidden = !shown;
     spot.classList.toggle("down", down);
     spot.style.setProperty("--x", at[0] / SIDE);
     spot.style.setProperty("--y", at[1] / SIDE);
@@ -77,10 +75,10 @@ export function keyPen(canvas, spot, sheet) {
     else if (undo) lift(sheet.undo);
     else return;
     event.preventDefault();
-    show();
+    show(true);
   });
   // A stroke that the pointer begins is not the keys' to go on with.
-  canvas.addEventListener("pointerdown", () => lift(show));
-  canvas.addEventListener("focus", show);
-  canvas.addEventListener("blur", () => lift(show));
+  canvas.addEventListener("pointerdown", () => lift(() => show(false)));
+  canvas.addEventListener("blur", () => lift(() => show(false)));
+  canvas.addEventListener("focus", () => show(canvas.matches(":focus-visible")));
 }
