@@ -1,30 +1,40 @@
 // The server's answers, or an error with a sentence.
 
+// How often a busy server is asked again, and the longest wait between.
+const MOST_TRIES = 4;
+const LONGEST_WAIT_MS = 5000;
+
 /** What is served: its kind, input, labels, and how it was trained. */
 export const model = () => ask("/v1/model");
 
-/** The answer to a few samples: an object becomes JSON, a form is sent as it is. */
-export function predict(body, signal) {
-  return ask("/v1/predict", { method: "POST", signal, ...encoded(body) });
+/** The answer to numbers or texts. */
+export function predict(question) {
+  return ask("/v1/predict", { method: "POST", body: JSON.stringify(question), headers: { "content-type": "application/json" } });
 }
+
+/** The answer to a picture. */
+export const predictPicture = (file) => ask("/v1/predict", { method: "POST", body: form([file]) });
 
 /** How far two faces are apart. */
-export function compare(form, signal) {
-  return ask("/v1/compare", { method: "POST", signal, body: form });
+export const compare = (one, other) => ask("/v1/compare", { method: "POST", body: form([one, other]) });
+
+function form(files) {
+  const made = new FormData();
+  files.forEach((file) => made.append("file", file));
+  return made;
 }
 
-function encoded(body) {
-  if (body instanceof FormData) return { body };
-  return { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-}
-
-async function ask(path, how) {
+async function ask(path, how, tries = 1) {
   let response;
   try {
     response = await fetch(path, how);
-  } catch (problem) {
-    if (problem.name === "AbortError") throw problem;
+  } catch {
     throw new Error("The server does not answer. Is it still running?");
+  }
+  if (response.status === 429 && tries < MOST_TRIES) {
+    const wait = 1000 * (Number(response.headers.get("retry-after")) || 1);
+    await new Promise((done) => setTimeout(done, Math.min(wait, LONGEST_WAIT_MS)));
+    return ask(path, how, tries + 1);
   }
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) throw new Error(answer.error ?? `The server answered ${response.status}.`);
@@ -32,8 +42,8 @@ async function ask(path, how) {
 }
 
 /**
- * Asks again and again with the newest question only: while an answer is on its way, questions before the last are left
- * out. Answers and errors come in order.
+ * Asks with the newest question only: while an answer is on its way, questions before the last are left out. So a page
+ * is as quick as its server, and answers come in order.
  */
 export function latest(ask, show, fail) {
   let waiting, busy = false;

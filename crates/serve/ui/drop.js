@@ -1,18 +1,30 @@
-// Files from wherever people have them: chosen, dropped or pasted.
+// Pictures from wherever people have them: chosen, dropped, pasted, or taken with a phone.
 
 import { element } from "./dom.js";
 
-/** A button for files that can also be dropped on the page or pasted; `take` gets them as a list that is not empty. */
-export function drop(label, several, take) {
-  const input = element("input", { type: "file", accept: "image/*", multiple: several, class: "files", change: () => give(input.files) });
-  const give = (files) => {
-    const pictures = [...files].filter((file) => file.type.startsWith("image/"));
-    if (pictures.length) take(several ? pictures : pictures.slice(0, 1));
+// What the server reads. Phones turn their own formats into one of these when they are told.
+const KINDS = "image/png,image/jpeg,image/gif,image/bmp";
+
+/** A button that opens the dialog for files. `take` gets a list that is not empty. */
+export function choose(label, several, take) {
+  const input = element("input", { type: "file", accept: KINDS, multiple: several, class: "unseen", change: () => {
+    const files = [...input.files];
     // The same file again is news too.
     input.value = "";
+    if (files.length) take(files);
+  } });
+  return element("label", { class: "button" }, label, input);
+}
+
+/** Takes pictures that are dropped anywhere on the page, or pasted. */
+export function dropped(take) {
+  const give = (files) => {
+    const pictures = [...files].filter((file) => file.type.startsWith("image/"));
+    if (pictures.length) take(pictures);
   };
   const over = (event) => {
-    if (![...event.dataTransfer.types].includes("Files")) return;
+    if (!event.dataTransfer.types.includes("Files")) return;
+    // Otherwise the browser would leave the page and show the file.
     event.preventDefault();
     document.body.classList.toggle("dropping", event.type === "dragover");
   };
@@ -23,6 +35,10 @@ export function drop(label, several, take) {
     give(event.dataTransfer.files);
   });
   addEventListener("paste", (event) => give(event.clipboardData.files));
-  const say = several ? `${label}: choose, drop or paste some` : `${label}: choose, drop or paste one`;
-  return [element("label", { class: "button" }, say, input)];
+}
+
+/** A large place that says so, with the button in it. */
+export function zone(label, hint, several, take) {
+  dropped(take);
+  return element("div", { class: "zone" }, choose(label, several, take), element("p", { class: "note" }, hint));
 }

@@ -1,76 +1,49 @@
-// A face beside the nearest ones of the gallery, or two faces beside each other.
+// Faces: who is it, of those in the gallery; or are two of them one person?
 
-import { compare, predict } from "./api.js";
-import { fetched } from "./pictures.js";
-import { announcer, element } from "./dom.js";
-import { drop } from "./drop.js";
-import { shown } from "./shown.js";
+import { element, examples } from "./dom.js";
+import { zone } from "./drop.js";
+import { lookup } from "./lookup.js";
+import { pair } from "./pair.js";
+import { pictureButtons } from "./shown.js";
+import { threshold } from "./threshold.js";
+
+export const title = "Show it a face";
+export const todo = "Show it one: it turns faces into numbers, and those of one person lie near to each other.";
 
 export function show(card) {
-  const said = announcer();
-  const results = element("ul", { class: "cards" });
-  const threshold = element("input", { type: "range", id: "threshold", min: 0, max: 2, step: 0.01, value: card.threshold, input: judge });
-  const told = element("output", { for: "threshold" });
-  // The two newest, to be compared.
-  let faces = [], judged = () => {};
+  const limit = threshold(card.threshold, () => current().judge());
+  // Without a gallery there is nobody to look up.
+  const modes = {
+    ...(card.people && { lookup: { name: "Who is it?", ...lookup(card.people, limit) } }),
+    pair: { name: "Compare two", ...pair(limit) },
+  };
+  const answer = element("section", { class: "answer", "aria-label": "The model's answer" });
+  let chosen = Object.keys(modes)[0];
 
-  function judge() {
-    told.textContent = Number(threshold.value).toFixed(2);
-    judged(Number(threshold.value));
+  const current = () => modes[chosen];
+  const take = (files) => current().take(files);
+
+  function choose(mode) {
+    chosen = mode;
+    answer.replaceChildren(...current().parts, limit.part);
+    current().judge();
   }
 
-  async function take([file]) {
-    said.textContent = "The face is looked up …";
-    faces = [file, ...faces].slice(0, 2);
-    const form = new FormData();
-    form.append("file", file);
-    try {
-      const { nearest } = await predict(form);
-      results.replaceChildren(element("li", {}, shown(file), element("p", {}, "your picture")), ...nearest[0].map(person));
-      judged = (limit) => {
-        const [first] = nearest[0];
-        const who = first.distance < limit ? `This is taken to be ${first.person}` : "Nobody in the gallery is near enough";
-        said.textContent = `${who}: the nearest is ${first.person}, ${first.distance.toFixed(2)} away.`;
-        results.querySelectorAll("[data-distance]").forEach((one) => one.classList.toggle("far", Number(one.dataset.distance) >= limit));
-      };
-      judge();
-    } catch (problem) {
-      said.textContent = problem.message;
-    }
-    both.disabled = faces.length < 2;
-  }
-
-  function person({ person, distance, picture }) {
-    return element("li", { "data-distance": distance }, element("img", { src: picture, alt: person }),
-      element("p", {}, element("strong", {}, person), ` ${distance.toFixed(2)} away`));
-  }
-
-  async function together() {
-    const form = new FormData();
-    faces.forEach((file) => form.append("file", file));
-    try {
-      const { distance } = await compare(form);
-      results.replaceChildren(...faces.map((file) => element("li", { "data-distance": distance }, shown(file))));
-      judged = (limit) => {
-        said.textContent = `${distance < limit ? "One person" : "Two people"}: the faces are ${distance.toFixed(2)} apart.`;
-      };
-      judge();
-    } catch (problem) {
-      said.textContent = problem.message;
-    }
-  }
-
-  const both = element("button", { type: "button", disabled: true, click: together }, "Compare the last two");
-  const examples = (card.examples ?? []).map(({ url, name }) =>
-    element("button", { type: "button", class: "picture", click: async () => take([await fetched(url, name)]) },
-      element("img", { src: url, alt: name })));
-  judge();
+  choose(chosen);
   return [
-    element("section", {},
-      element("p", { class: "row" }, ...drop("A face", false, take), both),
-      element("p", { class: "row" }, element("label", { for: "threshold" }, "One person when nearer than"), threshold, told),
-      element("p", { class: "note" }, "The whole picture counts: faces are not searched for in it."),
-      element("p", { class: "row examples" }, ...examples), said),
-    element("section", {}, results),
+    element("section", { "aria-label": "Your face" },
+      ...switched(modes, chosen, choose),
+      zone("Choose a picture", "Or drop it anywhere on this page, or paste it. The whole picture counts, so cut it close to the face: faces are not searched for.", true, take),
+      examples(...pictureButtons(card.examples, take))),
+    answer,
   ];
+}
+
+/** Which of the modes it is, where there is a choice. */
+function switched(modes, chosen, choose) {
+  const names = Object.keys(modes);
+  if (names.length < 2) return [];
+  const radio = (mode) => element("input", { type: "radio", name: "mode", value: mode, checked: mode === chosen, class: "unseen", change: () => choose(mode) });
+  const labels = names.map((mode) => element("label", {}, radio(mode), element("span", {}, modes[mode].name)));
+  return [element("fieldset", { class: "switch" }, element("legend", { class: "unseen" }, "What to do"), ...labels)];
 }

@@ -1,0 +1,69 @@
+"""Faces: the three nearest people, the threshold, and two faces beside each other."""
+
+import pathlib
+import random
+
+import samples
+from check import Check
+from page import Page
+
+
+class Faces:
+    kind = "faces"
+
+    def __init__(self, page: Page, folder: pathlib.Path) -> None:
+        self.page = page
+        chance = random.Random(17)
+        self.files = {person: [samples.put(folder / f"{person}-{number}.png", samples.face(person, chance)) for number in range(2)]
+                      for person in samples.PEOPLE[:4]}
+
+    def checks(self) -> list[Check]:
+        return [
+            Check("a face is looked up, and the three nearest are seen", self.looked_up),
+            Check("the threshold is moved by keys and decides", self.threshold),
+            Check("two faces are compared", self.compared),
+            Check("examples of faces are looked at", self.examples),
+        ]
+
+    def show(self) -> None:
+        person, (file, _) = next(iter(self.files.items()))
+        self.page.bring(file)
+        self.page.told(person)
+
+    def looked_up(self) -> None:
+        page = self.page.open()
+        for person, (file, _) in self.files.items():
+            page.bring(file)
+            page.told(person)
+            page.driver.until("const all = [...document.querySelectorAll('.people img')]; return all.length === 4 && all.every((one) => one.naturalWidth)")
+            distances = [float(text) for text in page.texts(".people .sure")]
+            assert len(distances) == 3 and distances == sorted(distances), distances
+            assert len(page.texts(".dots span")) == 3, "the distances are not on the scale"
+
+    def threshold(self) -> None:
+        page = self.page.open()
+        self.show()
+        page.driver.script("document.getElementById('threshold').focus()")
+        page.press("Home")
+        page.told("Nobody known")
+        assert len(page.texts(".people .far")) == 3, "somebody is still near"
+        page.press(*["Right"] * 200)
+        page.told(samples.PEOPLE[0])
+        assert not page.texts(".people .far") and page.text("output") == "2.00", page.text("output")
+
+    def compared(self) -> None:
+        page = self.page.open()
+        if page.texts(".switch"):
+            page.driver.script("document.querySelector('input[value=pair]').click()")
+        (one, same), (other, _) = list(self.files.values())[:2]
+        page.bring(one, same)
+        page.told("One person")
+        page.bring(other)
+        page.told("Two people")
+        assert "apart" in page.text(".verdict .sure"), page.text(".verdict")
+
+    def examples(self) -> None:
+        page = self.page.open()
+        for number in range(1, 1 + len(page.texts(".picture"))):
+            page.driver.click(f".picture:nth-child({number})")
+            page.driver.until("return document.querySelector('.yours img')?.alt === document.querySelectorAll('.picture img')[arguments[0]].alt", number - 1)
