@@ -26,8 +26,9 @@ class Failed(Exception):
 class Server:
     """A running server that answers `POST route` of a form with a picture."""
 
-    def __init__(self, name: str, route: str):
+    def __init__(self, name: str, route: str, cores: set[int] | None = None):
         self.name, self.route, self.port = name, route, 0
+        self.cores = cores or os.sched_getaffinity(0)
         self.errors = tempfile.TemporaryFile()
         self.process: subprocess.Popen | None = None
         self.first_answer = 0.0
@@ -39,7 +40,8 @@ class Server:
     def spawn(self, command: list, **more) -> None:
         """A group of its own, so that its workers are found and ended with it."""
         self.begun = time.perf_counter()
-        self.process = subprocess.Popen(command, start_new_session=True, cwd=HERE, stdout=subprocess.DEVNULL, **more)
+        self.process = subprocess.Popen(command, start_new_session=True, cwd=HERE, stdout=subprocess.DEVNULL,
+                                        stderr=self.errors, preexec_fn=held_on(self.cores), **more)
 
     def wait_for_answer(self, body: bytes, kind: str) -> None:
         while True:
@@ -106,11 +108,11 @@ class Server:
 
 
 class Rival(Server):
-    def __init__(self, setting: Setting, model: pathlib.Path):
-        super().__init__(setting.name, "/upload")
+    def __init__(self, setting: Setting, model: pathlib.Path, cores: set[int] | None = None):
+        super().__init__(setting.name, "/upload", cores)
         self.port = free_port()
         count = str(setting.threads)
-        self.spawn(setting.command(self.port), stderr=self.errors, env={
+        self.spawn(setting.command(self.port), env={
             **os.environ, "RIVAL_MODEL": str(model), "RIVAL_FORM": setting.form, "RIVAL_PORT": str(self.port),
             "RIVAL_THREADS": count, "OMP_NUM_THREADS": count, "MKL_NUM_THREADS": count,
             "KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"})
@@ -119,9 +121,9 @@ class Rival(Server):
 class Ours(Server):
     """`trainyard serve`, which says where it listens."""
 
-    def __init__(self, binary: pathlib.Path, model: pathlib.Path, *more: str):
-        super().__init__("trainyard", "/v1/predict")
-        self.spawn([binary, "serve", model, "--port", "0", *more], stderr=self.errors)
+    def __init__(self, binary: pathlib.Path, model: pathlib.Path, cores: set[int] | None = None):
+        super().__init__("trainyard", "/v1/predict", cores)
+        self.spawn([binary, "serve", model, "--port", "0"])
         while not (match := re.search(r"at http://[^:/ ]+:(\d+)/", self.complaint())):
             if self.process.poll() is not None or time.perf_counter() - self.begun > START_SECONDS:
                 said = self.complaint()
@@ -129,6 +131,10 @@ class Ours(Server):
                 raise Failed(f"trainyard serve did not say where it listens: {said}")
             time.sleep(0.002)
         self.port = int(match[1])
+
+
+def held_on(cores: set[int]):
+    return lambda: os.sched_setaffinity(0, cores)
 
 
 def free_port() -> int:

@@ -9,21 +9,20 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True)
 class Setting:
-    """A rival. With two workers each has one thread, with one it has both."""
+    """A rival."""
 
     program: str
     form: str
     server: str
     workers: int = 1
+    # That compute, of each worker.
+    threads: int = 1
 
     @property
     def name(self) -> str:
         many = f" × {self.workers}" if self.workers > 1 else ""
-        return f"{self.program} {self.form}, {self.server}{many}"
-
-    @property
-    def threads(self) -> int:
-        return 2 // self.workers
+        spread = f", {self.threads} threads" if self.threads > 1 else ""
+        return f"{self.program} {self.form}, {self.server}{many}{spread}"
 
     def command(self, port: int) -> list[str]:
         """Started in this folder, so that `rivals` is found."""
@@ -41,17 +40,21 @@ class Setting:
         }[self.server]
 
 
+# Each with the best of one worker and two. With both cores for one worker, threads wait for each other (PyTorch's
+# by spinning), which pays only while nothing else runs.
 RIVALS = [
     # As S2 does it, and the same behind a server made for it.
-    Setting("flask-keras", "predict", "own"),
-    Setting("flask-keras", "predict", "gunicorn"),
+    Setting("flask-keras", "predict", "own", threads=2),
+    Setting("flask-keras", "predict", "gunicorn", threads=2),
     Setting("flask-keras", "predict", "gunicorn", 2),
-    Setting("flask-keras", "function", "own"),
-    Setting("flask-keras", "function", "waitress"),
-    Setting("flask-keras", "function", "gunicorn"),
+    Setting("flask-keras", "function", "own", threads=2),
+    Setting("flask-keras", "function", "waitress", threads=2),
+    Setting("flask-keras", "function", "gunicorn", threads=2),
     Setting("flask-keras", "function", "gunicorn", 2),
+    Setting("fastapi-pytorch", "eager", "uvicorn", threads=2),
     Setting("fastapi-pytorch", "eager", "uvicorn"),
     Setting("fastapi-pytorch", "eager", "uvicorn", 2),
+    Setting("fastapi-pytorch", "traced", "uvicorn", threads=2),
     Setting("fastapi-pytorch", "traced", "uvicorn"),
     Setting("fastapi-pytorch", "traced", "uvicorn", 2),
 ]
