@@ -61,6 +61,10 @@ impl App {
         request: Request<Body>,
     ) -> Result<(Arc<Served>, Answers), Problem> {
         let limits = &self.work.limits;
+        // Under too much load, what is refused must cost little: its body is not read.
+        if self.work.queue.is_full() {
+            return Err(Problem::busy());
+        }
         let deadline = Instant::now() + limits.answer;
         let (head, body) = request.into_parts();
         let text = |name| head.headers.get(name).and_then(|value| value.to_str().ok());

@@ -37,5 +37,6 @@ pub use kind::Kind;
 pub use limits::{Gather, Limits};
 pub use problem::Problem;
 pub use reader::{Read, Reader, Word};
+pub use routes::{ROUTES, Route};
 pub use served::{Combine, Served};
 pub use server::{Order, Server, Settings};

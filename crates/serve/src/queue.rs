@@ -103,6 +103,10 @@ impl Queue {
         self.lock().jobs.len()
     }
 
+    pub(crate) fn is_full(&self) -> bool {
+        self.len() >= self.most
+    }
+
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

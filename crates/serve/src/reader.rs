@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use model::Model;
-use preprocess::{Encoder, Form, Picture, Pixels, words};
+use preprocess::{Encoder, Form, Picture, Pixels, digit, words};
 use serde::Serialize;
 
 use crate::asked::{Asked, Nested};
@@ -126,6 +126,7 @@ impl Reader {
     /// An image file as a sample.
     fn picture(&self, file: &[u8]) -> Result<Vec<f32>, String> {
         let bytes = match (self.kind, self.pictures) {
+            (Kind::Digits, _) => digit(Picture::decode_drawing(file)?)?,
             (_, Some(pixels)) => pixels.fit(Picture::decode(file)?),
             (_, None) => return Err("the model takes no pictures".into()),
         };

@@ -25,18 +25,18 @@ use crate::app::App;
 use crate::problem::{Problem, wrong_method};
 
 /// One address.
-pub(crate) struct Route {
+pub struct Route {
     /// Where, as axum writes it.
-    pub(crate) path: &'static str,
+    pub path: &'static str,
     /// The methods it takes.
-    pub(crate) methods: &'static str,
+    pub methods: &'static str,
     /// Whether it answers without a token.
-    pub(crate) open: bool,
+    pub open: bool,
     handler: fn() -> MethodRouter<Arc<App>>,
 }
 
 /// All addresses. Tests and `/openapi.json` go by this table.
-pub(crate) const ROUTES: &[Route] = &[
+pub const ROUTES: &[Route] = &[
     Route {
         path: "/",
         methods: "GET, POST",

@@ -20,8 +20,10 @@ macro_rules! files {
 }
 
 files! {
-    "about.js" "api.js" "app.js" "bars.js" "dom.js" "draw.js" "drop.js" "faces.js" "icon.svg" "index.html"
-    "numbers.js" "pictures.js" "review.js" "shown.js" "strokes.js" "style.css"
+    "about.js" "answers.js" "api.js" "app.js" "bars.js" "dom.js" "draw.js" "drop.js" "faces.js"
+    "icon.svg" "index.html" "ink.js" "lede.js" "lookup.js" "numbers.js" "pair.js" "parts.css"
+    "pens.js" "pictures.js" "review.js" "shown.js" "strokes.js" "style.css" "threshold.js"
+    "verdict.js" "write.js"
 }
 
 /// `GET /`.
