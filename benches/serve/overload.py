@@ -41,15 +41,15 @@ def cores(apart: bool) -> tuple[set[int], set[int]]:
 
 
 def round_of(server: Server, outcome: Outcome, program: pathlib.Path, pictures: Pictures, given) -> None:
-    """The closed loop first, whose speed sets the rates of this round."""
+    """The closed loop first: the best it has shown sets the rates, so that a slow moment does not make the load light."""
     _, generator = cores(given.apart)
-    peak = closed.turn(server, pictures, given.peak_connections, given.seconds, generator).per_second
-    outcome.peaks.append(peak)
+    outcome.peaks.append(closed.turn(server, pictures, given.peak_connections, given.seconds, generator).per_second)
     for share in SHARES:
-        turn = Load(program, server, pictures, generator, rate=share * peak, seconds=given.seconds + SETTLE_SECONDS,
+        rate = share * outcome.peak
+        turn = Load(program, server, pictures, generator, rate=rate, seconds=given.seconds + SETTLE_SECONDS,
                     settle=SETTLE_SECONDS, connections=given.open_connections, arrivals=given.arrivals,
                     seed=len(outcome.peaks))
-        outcome.turns.setdefault(share, []).append({"rate": share * peak, **turn.result()})
+        outcome.turns.setdefault(share, []).append({"rate": rate, **turn.result()})
         server.wait_until_idle()
 
 

@@ -50,7 +50,7 @@ def overloaded(outcomes: list[overload.Outcome]) -> str:
     for outcome in outcomes:
         for share, turns in outcome.turns.items():
             best = outcome.best(share)
-            median = statistics.median(turn["goodput"] / peak for turn, peak in zip(turns, outcome.peaks))
+            median = statistics.median(turn["goodput"] for turn in turns) / outcome.peak
             seconds = best["planned"] / best["rate"]
             lines.append(
                 f"| {outcome.server} | {share:.0%} | {best['rate']:,.0f} | {best['goodput']:,.1f} | {outcome.kept(share):.3f} "
