@@ -29,6 +29,11 @@ bench *arguments:
     cargo build --release
     "$(testbed/keras/setup.sh --rivals)" benches/train/run.py --bin target/release/trainyard {{arguments}}
 
+# Serves beside Flask + Keras and FastAPI + PyTorch (needs wrk) and prints ratios.
+bench-serve *arguments:
+    cargo build --release
+    "$(testbed/keras/setup.sh --rivals)" benches/serve/run.py --bin target/release/trainyard {{arguments}}
+
 # Kills, stops and sends away processes for minutes; tells what was survived and how fast.
 soak *arguments:
     cargo build --release

@@ -10,7 +10,8 @@ Makes (or brings up to date) a Python virtual environment with the pinned packag
 requirements.txt and requirements-keras2.txt and prints the path of its Python on standard output.
 Does nothing when the environment is already as the pins say.
 
-  --rivals   also install requirements-rivals.txt (PyTorch, JAX: several GB), for benches/
+  --rivals   also install requirements-rivals.txt (PyTorch, JAX: several GB) and
+             requirements-serving.txt (web servers), for benches/
 
 environment:
   TRAINYARD_TESTBED  where it is kept; default $HOME/.cache/trainyard
@@ -69,6 +70,9 @@ if ! stamped keras requirements.txt || ! "$venv/bin/python" -c ''; then
     "$python" -m venv "$venv" || fail "$python cannot make virtual environments; install its venv module"
 fi
 install keras requirements.txt
-[ "$rivals" = no ] || install rivals requirements-rivals.txt
+if [ "$rivals" = yes ]; then
+    install rivals requirements-rivals.txt
+    install serving requirements-serving.txt
+fi
 install keras2 requirements-keras2.txt --no-deps
 echo "$venv/bin/python"

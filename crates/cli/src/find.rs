@@ -21,7 +21,14 @@ pub(crate) fn run(name: &str, env: &Env) -> Result<(RunDir, Standing), Failure> 
 
 /// The model or ensemble that `name` means: a file, a folder with one, or a run that published one.
 pub(crate) fn model(name: &str, env: &Env) -> Result<(PathBuf, Published), Failure> {
-    let path = if Published::is_at(Path::new(name)) {
+    let path = model_path(name, env)?;
+    let published = Published::open(&path).or_usage()?;
+    Ok((path, published))
+}
+
+/// Where that model or ensemble is.
+pub(crate) fn model_path(name: &str, env: &Env) -> Result<PathBuf, Failure> {
+    Ok(if Published::is_at(Path::new(name)) {
         PathBuf::from(name)
     } else {
         let (run, standing) = run(name, env)
@@ -37,9 +44,7 @@ pub(crate) fn model(name: &str, env: &Env) -> Result<(PathBuf, Published), Failu
             format!("run {} has published no model yet; see `trainyard status {0}`", run.id())
         })?;
         run.path.join(&published.path)
-    };
-    let published = Published::open(&path).or_usage()?;
-    Ok((path, published))
+    })
 }
 
 /// The dataset that `from` means: a built-in name or a path.

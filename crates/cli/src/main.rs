@@ -55,6 +55,7 @@ enum Verb {
     Convert(verbs::convert::Args),
     Bench(verbs::bench::Args),
     Compare(verbs::compare::Args),
+    Serve(verbs::serve::Args),
     Render(verbs::render::Args),
     Doctor(verbs::doctor::Args),
     #[command(hide = true)]
@@ -108,6 +109,7 @@ fn act(verb: &Verb, env: &Env) -> Result<(), Failure> {
         Verb::Convert(args) => verbs::convert::act(args, env),
         Verb::Bench(args) => verbs::bench::act(args, env),
         Verb::Compare(args) => verbs::compare::act(args, env),
+        Verb::Serve(args) => verbs::serve::act(args, env),
         Verb::Completions(args) => verbs::completions::act(args),
         Verb::Drive(args) => verbs::drive::act(args, env),
         Verb::Pack(args) => verbs::pod::pack(args),

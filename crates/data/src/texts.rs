@@ -170,7 +170,7 @@ impl Encoding {
         Ok(Raw { train, validation, test, labels, form: Form::Text(form), skipped })
     }
 
-    fn samples(&self, encoder: &Encoder<'_>, split: Split, classes: usize) -> Result<Samples> {
+    fn samples(&self, encoder: &Encoder, split: Split, classes: usize) -> Result<Samples> {
         let ids = split.texts.iter().flat_map(|text| encoder.sample(text));
         let x = match self.kind() {
             ValueKind::U16 => Values::U16(ids.map(|id| id as u16).collect()),

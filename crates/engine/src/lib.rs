@@ -13,6 +13,7 @@
 mod arena;
 mod cpu;
 mod error;
+mod jury;
 mod kernels;
 mod math;
 mod ops;
@@ -26,6 +27,7 @@ mod simd;
 pub use arena::Arena;
 pub use cpu::Cpu;
 pub use error::EngineError;
+pub use jury::{Jury, to_length_one};
 pub use ops::cross_entropy;
 pub use optimizer::{Optimizer, Trained};
 pub use program::{Labor, Memory, Program};

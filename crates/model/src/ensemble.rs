@@ -59,6 +59,16 @@ impl Ensemble {
         Ok(Ensemble { members })
     }
 
+    /// Models that were loaded one by one, each with where it is from, for messages.
+    pub fn of(models: Vec<(String, Model)>) -> Result<Ensemble, Error> {
+        check_count(models.len())?;
+        for (from, model) in &models {
+            let (first_from, first) = &models[0];
+            check_alike((first_from, first), (from, model))?;
+        }
+        Ok(Ensemble { members: models.into_iter().map(|(_, model)| model).collect() })
+    }
+
     /// Publishes models in the order of their ranks, each with where it is from, for messages, and
     /// gives the hash of the ensemble. Nothing is written where they are not alike, or where other
     /// models are.

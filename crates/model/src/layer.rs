@@ -47,6 +47,11 @@ pub(crate) fn class_and_stem(layer: &Layer) -> (&'static str, &'static str) {
     }
 }
 
+/// The class of a layer in Keras.
+pub fn class_of(layer: &Layer) -> &'static str {
+    class_and_stem(layer).0
+}
+
 /// How many numbers a shape holds, if it is neither empty nor too large.
 pub(crate) fn elements(shape: &[usize]) -> Option<usize> {
     let product = shape.iter().try_fold(1usize, |product, &side| product.checked_mul(side))?;

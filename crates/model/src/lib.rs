@@ -39,6 +39,7 @@ pub use error::{Error, FileProblem, GraphError};
 pub use format::Format;
 pub use graph::{Graph, Node};
 pub use hash::weights_sha256;
+pub use layer::class_of;
 pub use model::{FILE_NAME, Model};
 pub use network::{Network, check_embedding, check_probabilities, network, network_by};
 pub use published::Published;

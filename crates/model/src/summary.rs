@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::layer::class_and_stem;
+use crate::layer::class_of;
 use crate::{Graph, Kind};
 
 /// The layers with their output shapes and parameters, and the totals.
@@ -12,7 +12,7 @@ pub fn summary(graph: &Graph) -> String {
         .iter()
         .enumerate()
         .map(|(number, node)| {
-            let (class, _) = class_and_stem(&node.layer);
+            let class = class_of(&node.layer);
             let weights = graph.weights_of(number);
             [
                 format!("{} ({class})", node.name),

@@ -2,11 +2,12 @@
 //!
 //! What a file is, its first bytes say, not its name: JPEG, PNG, GIF (the first picture), BMP, or
 //! Netpbm (PBM, PGM, PPM). It is turned upright as its EXIF data says. Alpha is dropped and 16 bits are
-//! cut to 8, as TensorFlow does. No file is trusted: how large a picture is, is looked at before it is
+//! cut to 8, as TensorFlow does; only of a drawing is alpha looked at. No file is trusted: how large a picture is, is looked at before it is
 //! decoded.
 
 mod bmp;
 mod colour;
+mod encode;
 mod exif;
 mod gif;
 mod jpeg;
@@ -17,6 +18,7 @@ mod resize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::form::Pixels;
+use colour::Alpha;
 
 /// A decoded picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +40,22 @@ const LONGEST_SIDE: usize = 32 << 10;
 impl Picture {
     /// Decodes an image file.
     pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
-        // A decoder that panics over a file has said that it cannot read it.
-        catch_unwind(AssertUnwindSafe(|| decode(bytes)))
-            .unwrap_or_else(|_| Err("its decoder gave up".to_owned()))
+        caught(bytes, Alpha::Dropped)
+    }
+
+    /// Decodes an image file as a person sees it: what is transparent shows the paper behind it, and
+    /// that is white unless only light colours are drawn on it.
+    pub fn decode_drawing(bytes: &[u8]) -> Result<Picture, String> {
+        caught(bytes, Alpha::Seen)
+    }
+
+    /// How bright a pixel is.
+    pub(crate) fn brightness(&self, row: usize, column: usize) -> u8 {
+        let at = self.channels * (row * self.width + column);
+        match &self.bytes[at..at + self.channels] {
+            &[red, green, blue] => colour::brightness(&[red, green, blue]),
+            grey => grey[0],
+        }
     }
 }
 
@@ -57,13 +72,19 @@ impl Pixels {
     }
 }
 
-fn decode(bytes: &[u8]) -> Result<Picture, String> {
+/// A decoder that panics over a file has said that it cannot read it.
+fn caught(bytes: &[u8], alpha: Alpha) -> Result<Picture, String> {
+    catch_unwind(AssertUnwindSafe(|| decode(bytes, alpha)))
+        .unwrap_or_else(|_| Err("its decoder gave up".to_owned()))
+}
+
+fn decode(bytes: &[u8], alpha: Alpha) -> Result<Picture, String> {
     let (picture, orientation) = match bytes {
         [] => return Err("it is empty".to_owned()),
         [0xff, 0xd8, ..] => jpeg::decode(bytes)?,
-        [0x89, b'P', b'N', b'G', ..] => png::decode(bytes)?,
-        [b'G', b'I', b'F', b'8', ..] => (gif::decode(bytes)?, 1),
-        [b'B', b'M', ..] => (bmp::decode(bytes)?, 1),
+        [0x89, b'P', b'N', b'G', ..] => png::decode(bytes, alpha)?,
+        [b'G', b'I', b'F', b'8', ..] => (gif::decode(bytes, alpha)?, 1),
+        [b'B', b'M', ..] => (bmp::decode(bytes, alpha)?, 1),
         [b'P', b'1'..=b'6', ..] => (netpbm::decode(bytes)?, 1),
         _ => return Err("it is no JPEG, PNG, GIF, BMP or Netpbm file".to_owned()),
     };

@@ -18,36 +18,44 @@ pub fn words(text: &str, mut each: impl FnMut(&str)) {
 
 /// Turns texts into ids.
 #[derive(Debug)]
-pub struct Encoder<'a> {
-    text: &'a Text,
-    ids: HashMap<&'a str, u32>,
+pub struct Encoder {
+    length: usize,
+    start: u32,
+    unknown: u32,
+    ids: HashMap<String, u32>,
 }
 
-impl<'a> Encoder<'a> {
+impl Encoder {
     /// Learns the ids of all words.
-    pub fn new(text: &'a Text) -> Encoder<'a> {
+    pub fn new(text: &Text) -> Encoder {
         let named =
             text.vocabulary.iter().zip(text.offset + 1..).filter(|(word, _)| !word.is_empty());
         let mut ids = HashMap::with_capacity(text.vocabulary.len());
         for (word, id) in named {
             // The better rank counts.
-            ids.entry(word.as_str()).or_insert(id);
+            ids.entry(word.clone()).or_insert(id);
         }
-        Encoder { text, ids }
+        let Text { length, start, unknown, .. } = *text;
+        Encoder { length, start, unknown, ids }
+    }
+
+    /// Whether a word, in lower case, has an id of its own.
+    pub fn knows(&self, word: &str) -> bool {
+        self.ids.contains_key(word)
     }
 
     /// The ids of a text, however many.
     pub fn ids(&self, text: &str) -> Vec<u32> {
-        let mut ids = vec![self.text.start];
-        words(text, |word| ids.push(self.ids.get(word).copied().unwrap_or(self.text.unknown)));
+        let mut ids = vec![self.start];
+        words(text, |word| ids.push(self.ids.get(word).copied().unwrap_or(self.unknown)));
         ids
     }
 
     /// A text as a sample.
     pub fn sample(&self, text: &str) -> Vec<u32> {
         let ids = self.ids(text);
-        let kept = &ids[ids.len().saturating_sub(self.text.length)..];
-        let mut sample = vec![0; self.text.length - kept.len()];
+        let kept = &ids[ids.len().saturating_sub(self.length)..];
+        let mut sample = vec![0; self.length - kept.len()];
         sample.extend_from_slice(kept);
         sample
     }
@@ -75,6 +83,7 @@ mod tests {
     fn ids_start_with_one_and_the_front_is_padded_or_lost() {
         let form = form(100, 6);
         let encoder = Encoder::new(&form);
+        assert!(encoder.knows("movie") && !encoder.knows("unheard"));
         assert_eq!(encoder.ids("The movie: it's unheard"), [1, 4, 7, 5, 2]);
         assert_eq!(encoder.sample("The movie: it's unheard"), [0, 1, 4, 7, 5, 2]);
         assert_eq!(encoder.sample("the the the movie movie br br"), [4, 4, 7, 7, 8, 8]);

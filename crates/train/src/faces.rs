@@ -12,8 +12,8 @@
 use std::fmt;
 
 use data::{Samples, View};
-use engine::{Cpu, Program, Session};
-use model::{Model, Published};
+use engine::{Cpu, Program, Session, to_length_one};
+use model::Published;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, input};
@@ -77,16 +77,6 @@ pub fn recognize(
     Ok(Some(Faces { people, probes, threshold, trained, untrained, pixels }))
 }
 
-/// The embeddings of pictures, each of length 1.
-pub fn embed(model: &Model, x: View<'_>, n: usize, cpu: Cpu) -> Result<Vec<f32>, Error> {
-    let model = model.folded();
-    let mut session = Session::new(Program::inference(&model.graph, n.max(1))?, cpu);
-    session.weights_mut().copy_from_slice(&model.weights);
-    let mut rows = session.predict(input(x, model.card.input.scale), n).to_vec();
-    normalize(&mut rows, n);
-    Ok(rows)
-}
-
 fn embeddings(session: &mut Session, samples: &Samples, (scale, batch): (f32, usize)) -> Vec<f32> {
     let pictures = if samples.are_triplets() { 3 * samples.len() } else { samples.len() };
     let row = samples.x.len() / pictures.max(1);
@@ -96,7 +86,7 @@ fn embeddings(session: &mut Session, samples: &Samples, (scale, batch): (f32, us
         let x = samples.x.view().slice(start * row..end * row);
         all.extend_from_slice(session.predict(input(x, scale), end - start));
     }
-    normalize(&mut all, pictures);
+    to_length_one(&mut all, pictures);
     all
 }
 
@@ -106,18 +96,6 @@ fn pixels(samples: &Samples) -> Vec<f32> {
         View::U16(x) => x.iter().map(|&x| f32::from(x)).collect(),
         View::U32(x) => x.iter().map(|&x| x as f32).collect(),
         View::F32(x) => x.to_vec(),
-    }
-}
-
-/// Scales each of `n` rows to length 1; a row of zeros stays.
-fn normalize(rows: &mut [f32], n: usize) {
-    let len = rows.len() / n.max(1);
-    for row in rows.chunks_exact_mut(len.max(1)) {
-        let square: f64 = row.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
-        let length = square.sqrt() as f32;
-        if length > 0.0 {
-            row.iter_mut().for_each(|x| *x /= length);
-        }
     }
 }
 
@@ -158,7 +136,7 @@ impl Pairs {
     fn ask_pixels(&self, samples: &Samples, threshold: f32) -> Recognition {
         let mut all = pixels(samples);
         let top_1 = self.ask(&all, threshold).top_1;
-        normalize(&mut all, self.pictures);
+        to_length_one(&mut all, self.pictures);
         Recognition { top_1, ..self.ask(&all, threshold) }
     }
 
@@ -268,7 +246,7 @@ mod tests {
     #[test]
     fn rows_have_length_one_and_nothing_stays_nothing() {
         let mut rows = [3.0, 4.0, 0.0, 0.0];
-        normalize(&mut rows, 2);
+        to_length_one(&mut rows, 2);
         assert_eq!(rows, [0.6, 0.8, 0.0, 0.0]);
     }
 

@@ -1,13 +1,13 @@
 //! Measuring: loss and accuracy over samples, and whether a network and samples fit at all.
 
 use data::{Samples, View};
-use engine::{Cpu, Input, Outcome, Program, Session, cross_entropy};
+use engine::{Cpu, Input, Jury, Outcome, Program, Session, cross_entropy};
 use model::{Graph, Model, Published, Verdict};
 use spec::{Loss, LossName};
 
 use crate::event::Metrics;
 use crate::tally::Tally;
-use crate::{Error, Jury, triplets};
+use crate::{Error, triplets};
 
 /// Loss and accuracy over all samples, of a model or of an ensemble. Bytes are scaled as the card
 /// says. An ensemble is right where the class that won the vote is; its loss is that of the mean
@@ -23,11 +23,14 @@ pub fn measure(
         return measure_triplets(first, samples, batch, cpu);
     }
     check_fit(&first.graph, samples)?;
+    let scale = first.card.input.scale;
     let mut jury = Jury::new(published, batch, cpu)?;
     match published {
-        Published::One(_) => evaluate(jury.seat(0), samples, first.card.input.scale, batch),
+        Published::One(_) => evaluate(jury.seat(0), samples, scale, batch),
         Published::Many(_) => {
-            let ask = |x: View<'_>, labels: &[u32]| judge(&jury.ask(x, labels.len()), labels);
+            let ask = |x: View<'_>, labels: &[u32]| {
+                judge(&jury.ask(input(x, scale), labels.len()), labels)
+            };
             metrics(&count(samples, batch, (0, 1), ask))
         }
     }

@@ -4,14 +4,15 @@
 use data::Samples;
 use engine::{Cpu, Isa, cross_entropy};
 use model::{Card, Ensemble, Model, Preprocess, Published, network, vote};
-use train::{Error, Jury, measure};
+use train::{Error, input, measure};
 
 const SHAPE: [usize; 3] = [28, 28, 1];
+const SCALE: f32 = 1.0 / 255.0;
 
 /// An untrained network: its answers differ with the seed, and many of them are wrong.
 fn model(seed: u64) -> Model {
     let network = network(&spec::Model::parse("mnist-mlp").unwrap(), &SHAPE, 10).unwrap();
-    let input = Preprocess::numbers(SHAPE.to_vec(), 1.0 / 255.0);
+    let input = Preprocess::numbers(SHAPE.to_vec(), SCALE);
     let card = Card::new("test", &network.name, input);
     Model { weights: network.graph.initialize(seed), card, graph: network.graph }
 }
@@ -42,7 +43,7 @@ fn an_ensemble_is_measured_by_its_votes_and_mean_probabilities() {
     let answers = models.map(|model| {
         let alone = Published::from(model);
         let mut jury = Jury::new(&alone, samples.len(), cpu()).unwrap();
-        jury.ask(samples.rows(0..samples.len()), samples.len()).probabilities
+        jury.ask(input(samples.rows(0..samples.len()), SCALE), samples.len()).probabilities
     });
     let verdict = vote(&answers, 10);
     let labels = || samples.y.iter().map(|&label| label as usize).enumerate();
@@ -86,9 +87,9 @@ fn a_jury_asked_again_answers_the_same() {
     let published = ensemble(&[model(0), model(1)]);
     let samples = samples();
     let mut jury = Jury::new(&published, 20, cpu()).unwrap();
-    let first = jury.ask(samples.rows(0..20), 20);
-    let second = jury.ask(samples.rows(20..27), 7);
-    assert_eq!(jury.ask(samples.rows(0..20), 20), first);
+    let first = jury.ask(input(samples.rows(0..20), SCALE), 20);
+    let second = jury.ask(input(samples.rows(20..27), SCALE), 7);
+    assert_eq!(jury.ask(input(samples.rows(0..20), SCALE), 20), first);
     assert_eq!((second.classes.len(), second.votes.len()), (7, 70));
     assert_eq!(second.votes.iter().sum::<u32>(), 14);
 }
@@ -118,7 +119,7 @@ fn one_number_tells_two_classes_apart() {
     let samples = Samples::synthetic(&SHAPE, 2, 150, 1);
     let alone = Published::from(yes_or_no(0));
     let mut jury = Jury::new(&alone, samples.len(), cpu()).unwrap();
-    let verdict = jury.ask(samples.rows(0..samples.len()), samples.len());
+    let verdict = jury.ask(input(samples.rows(0..samples.len()), SCALE), samples.len());
     let mut loss = 0.0;
     let mut correct = 0;
     for ((row, &label), class) in

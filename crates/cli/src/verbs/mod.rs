@@ -22,6 +22,7 @@ pub(crate) mod render;
 pub(crate) mod report;
 pub(crate) mod rm;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod split;
 pub(crate) mod status;
 pub(crate) mod stop;

@@ -1,10 +1,9 @@
 //! `trainyard predict`: the answers of a model or an ensemble.
 
 use anyhow::anyhow;
-use engine::Cpu;
+use engine::{Cpu, Jury};
 use model::{Model, Published, Verdict};
 use serde::Serialize;
-use train::Jury;
 
 use crate::env::Env;
 use crate::failure::{Failure, OrUsage};
@@ -51,7 +50,7 @@ struct Ballot<'a> {
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let (_, published) = find::model(&args.model, env)?;
     if published.first().card.embedding {
-        return embed(published.first(), args, env);
+        return embed(&published, args, env);
     }
     let verdict = ask(&published, args, env)?;
     // One number of a network is the second of two probabilities; the other one follows from it.
@@ -82,18 +81,19 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
 }
 
 /// Prints embeddings, each of length 1.
-fn embed(model: &Model, args: &Args, env: &Env) -> Result<(), Failure> {
+fn embed(published: &Published, args: &Args, env: &Env) -> Result<(), Failure> {
+    let Model { graph, card, .. } = published.first();
+    let mut jury = Jury::new(published, BATCH, Cpu::new(env.threads, env.isa()))?;
     let mut all = vec![];
     for path in &args.inputs {
-        let inputs = data::inputs(path, model.graph.input_shape()).or_usage()?;
+        let inputs = data::inputs(path, graph.input_shape()).or_usage()?;
         for start in (0..inputs.len()).step_by(BATCH) {
             let range = start..inputs.len().min(start + BATCH);
-            let cpu = Cpu::new(env.threads, env.isa());
-            let x = inputs.rows(range.clone());
-            all.extend(train::embed(model, x, range.len(), cpu)?);
+            let x = train::input(inputs.rows(range.clone()), card.input.scale);
+            all.extend(jury.embed(x, range.len()));
         }
     }
-    let rows: Vec<&[f32]> = all.chunks_exact(model.graph.output_shape()[0]).collect();
+    let rows: Vec<&[f32]> = all.chunks_exact(graph.output_shape()[0]).collect();
     if let Some(row) = rows.iter().position(|row| row.iter().any(|x| !x.is_finite())) {
         return Err(anyhow!("the model's answer to sample {row} is not a number").into());
     }
@@ -110,6 +110,7 @@ fn embed(model: &Model, args: &Args, env: &Env) -> Result<(), Failure> {
 /// The answers to all inputs, one after another.
 fn ask(published: &Published, args: &Args, env: &Env) -> Result<Verdict, Failure> {
     let mut jury = Jury::new(published, BATCH, Cpu::new(env.threads, env.isa()))?;
+    let scale = published.first().card.input.scale;
     let mut all = Verdict::default();
     for path in &args.inputs {
         let graph = &published.first().graph;
@@ -118,7 +119,7 @@ fn ask(published: &Published, args: &Args, env: &Env) -> Result<Verdict, Failure
         for start in (0..inputs.len()).step_by(BATCH) {
             let range = start..inputs.len().min(start + BATCH);
             let Verdict { classes, probabilities, votes } =
-                jury.ask(inputs.rows(range.clone()), range.len());
+                jury.ask(train::input(inputs.rows(range.clone()), scale), range.len());
             all.classes.extend(classes);
             all.probabilities.extend(probabilities);
             all.votes.extend(votes);

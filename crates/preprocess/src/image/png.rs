@@ -4,10 +4,11 @@ use std::io::Cursor;
 
 use png::{ColorType, Decoder, Limits, Transformations};
 
-use super::{MOST_PIXELS, Picture, check_size, colour, exif};
+use super::colour::{self, Alpha};
+use super::{MOST_PIXELS, Picture, check_size, exif};
 
 /// Decodes a file; says how it lies.
-pub(super) fn decode(bytes: &[u8]) -> Result<(Picture, u8), String> {
+pub(super) fn decode(bytes: &[u8], alpha: Alpha) -> Result<(Picture, u8), String> {
     let text = |error: png::DecodingError| error.to_string();
     let limits = Limits { bytes: 4 * MOST_PIXELS };
     let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), limits);
@@ -33,5 +34,5 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(Picture, u8), String> {
         ColorType::Rgba => 4,
         ColorType::Indexed => return Err("its colours are not to be had".to_owned()),
     };
-    Ok((colour::without_alpha(height, width, channels, bytes), orientation))
+    Ok((colour::flat((height, width), channels, bytes, alpha), orientation))
 }

@@ -72,3 +72,25 @@ fn exif_that_lies_is_no_orientation() {
     }
     assert_eq!(exif::orientation(b"II*\0\xff\xff\xff\xff"), 1);
 }
+
+/// A PNG of one row of pixels with colour and alpha.
+fn png(pixels: &[[u8; 4]]) -> Vec<u8> {
+    let mut bytes = vec![];
+    let mut encoder = ::png::Encoder::new(&mut bytes, pixels.len() as u32, 1);
+    encoder.set_color(::png::ColorType::Rgba);
+    encoder.write_header().unwrap().write_image_data(pixels.as_flattened()).unwrap();
+    bytes
+}
+
+#[test]
+fn a_drawing_lies_on_paper() {
+    let drawing = |pixels: &[[u8; 4]]| Picture::decode_drawing(&png(pixels)).unwrap().bytes;
+    let [black, white, none] = [[0, 0, 0, 255], [255; 4], [0; 4]];
+    assert_eq!(drawing(&[none, black]), [255, 255, 255, 0, 0, 0]);
+    assert_eq!(drawing(&[none, [0, 0, 0, 102]]), [255, 255, 255, 153, 153, 153]);
+    assert_eq!(drawing(&[none, white]), [0, 0, 0, 255, 255, 255]);
+    assert_eq!(drawing(&[none, white, black])[..6], [255; 6]);
+    assert_eq!(drawing(&[[9, 9, 9, 0], [7, 7, 7, 0]]), [9, 9, 9, 7, 7, 7]);
+    // Training goes on seeing what is behind the alpha.
+    assert_eq!(Picture::decode(&png(&[none, black])).unwrap().bytes, [0; 6]);
+}

@@ -2,11 +2,9 @@
 
 use std::borrow::Cow;
 
-use data::View;
-use engine::{Cpu, Program, Session};
 use model::{Model, Published, Verdict, vote};
 
-use crate::{Error, input};
+use crate::{Cpu, EngineError, Input, Program, Session};
 
 /// A published model or ensemble at work. Its members share one session: they differ in weights
 /// alone, and copying those costs little beside a batch. They are folded: see [`Model::folded`].
@@ -19,21 +17,19 @@ pub struct Jury<'a> {
 
 impl<'a> Jury<'a> {
     /// Makes ready to answer up to `batch` samples at a time.
-    pub fn new(published: &'a Published, batch: usize, cpu: Cpu) -> Result<Self, Error> {
+    pub fn new(published: &'a Published, batch: usize, cpu: Cpu) -> Result<Self, EngineError> {
         let members: Vec<_> = published.members().iter().map(Model::folded).collect();
         let program = Program::inference(&members[0].graph, batch)?;
         Ok(Jury { members, session: Session::new(program, cpu), seated: None })
     }
 
-    /// What all members together answer to `n` samples. Bytes are scaled as their cards say. A single
-    /// number is the probability of the second of two classes.
+    /// What all members together answer to `n` samples. A single number is the probability of the
+    /// second of two classes.
     ///
     /// # Panics
-    /// When there are more samples than the batch.
-    pub fn ask(&mut self, x: View<'_>, n: usize) -> Verdict {
-        let Model { graph, card, .. } = &*self.members[0];
-        let outputs: usize = graph.output_shape().iter().product();
-        let x = input(x, card.input.scale);
+    /// When there are more samples than the batch, or when an id is not a word.
+    pub fn ask(&mut self, x: Input<'_>, n: usize) -> Verdict {
+        let outputs = self.session.program().outputs();
         let members = 0..self.members.len();
         let ask = |rank| match self.seat(rank).predict(x, n) {
             ps if outputs == 1 => ps.iter().flat_map(|p| [1.0 - p, *p]).collect(),
@@ -43,12 +39,34 @@ impl<'a> Jury<'a> {
         vote(&answers, outputs.max(2))
     }
 
+    /// The embeddings of `n` pictures by the first member, each of length 1.
+    ///
+    /// # Panics
+    /// When there are more pictures than the batch.
+    pub fn embed(&mut self, x: Input<'_>, n: usize) -> Vec<f32> {
+        let mut rows = self.seat(0).predict(x, n).to_vec();
+        to_length_one(&mut rows, n);
+        rows
+    }
+
     /// The session with the weights of a member.
-    pub(crate) fn seat(&mut self, rank: usize) -> &mut Session {
+    pub fn seat(&mut self, rank: usize) -> &mut Session {
         if self.seated != Some(rank) {
             self.session.weights_mut().copy_from_slice(&self.members[rank].weights);
             self.seated = Some(rank);
         }
         &mut self.session
+    }
+}
+
+/// Scales each of `n` rows to length 1; a row of zeros stays.
+pub fn to_length_one(rows: &mut [f32], n: usize) {
+    let len = rows.len() / n.max(1);
+    for row in rows.chunks_exact_mut(len.max(1)) {
+        let square: f64 = row.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+        let length = square.sqrt() as f32;
+        if length > 0.0 {
+            row.iter_mut().for_each(|x| *x /= length);
+        }
     }
 }
