@@ -1,27 +1,28 @@
 //! What is answered, whatever the way it was asked; while models change, and at the end.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+mod running;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{digits, model, served, start};
 use engine::{Cpu, Input, Isa, Jury};
 use model::Published;
 use preprocess::{Form, Text};
+use running::{digits, model, served, start};
 use serve::{Combine, Limits, Served};
 
 const JSON: &str = "application/json";
 
-fn predictions(answer: &common::Response) -> Vec<Vec<f32>> {
+fn predictions(answer: &running::Response) -> Vec<Vec<f32>> {
     assert_eq!(answer.status, 200, "{answer:?}");
     serde_json::from_value(answer.json()["predictions"].clone()).unwrap()
 }
 
 /// Samples as JSON, and what the model says to them.
 fn asked(model: model::Model, count: usize) -> (String, Vec<Vec<f32>>) {
-    let samples: Vec<Vec<f32>> =
-        (0..count).map(|n| (0..784).map(|at| ((at * 7 + n) % 11) as f32 / 11.0).collect()).collect();
+    let samples: Vec<Vec<f32>> = (0..count)
+        .map(|n| (0..784).map(|at| ((at * 7 + n) % 11) as f32 / 11.0).collect())
+        .collect();
     let published = Published::from(model);
     let mut jury = Jury::new(&published, count, Cpu::new(1, Isa::detect())).unwrap();
     let expected = jury.ask(Input::Floats(&samples.concat()), count).probabilities;

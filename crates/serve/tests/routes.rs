@@ -1,9 +1,9 @@
 //! Every address: what it answers, and what it refuses.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
+mod running;
 
-use common::{Response, Running, digits, served, start, tight};
+use running::{Response, Running, digits, served, start, tight};
 use serve::{Limits, ROUTES};
 
 const TOKEN: &str = "0123456789abcdef";
@@ -53,7 +53,8 @@ fn every_route_refuses_other_methods_and_other_sites() {
             assert!(answer.head.contains(&format!("allow: {}", route.methods.to_lowercase())));
             assert!(answer.error().contains(route.methods), "{}", answer.body);
         }
-        let strange = server.ask(methods(route.methods)[0], &path, &[("host", "evil.example")], b"");
+        let strange =
+            server.ask(methods(route.methods)[0], &path, &[("host", "evil.example")], b"");
         assert_eq!(strange.status == 403, !route.open, "{path}");
     }
     let from = [("origin", "http://evil.example"), ("content-type", JSON)];
@@ -66,7 +67,9 @@ fn answers_carry_what_browsers_need_to_be_safe() {
     let server = start(served(digits(0)), None, Limits::default());
     for path in ["/", "/v1/model", "/ui/app.js", "/nowhere", "/healthz"] {
         let head = server.get(path).head;
-        for line in ["content-security-policy: default-src 'none'", "x-content-type-options: nosniff"] {
+        for line in
+            ["content-security-policy: default-src 'none'", "x-content-type-options: nosniff"]
+        {
             assert!(head.contains(line), "{path}: {head}");
         }
     }
@@ -124,14 +127,18 @@ fn bad_bodies_are_refused_with_a_sentence() {
 /// A picture with a stroke in it.
 fn good(server: &Running) -> Response {
     let mut picture = b"P5\n28 28\n255\n".to_vec();
-    picture.extend((0..784).map(|at| if at % 28 == 14 && (100..600).contains(&at) { 255 } else { 0 }));
+    picture
+        .extend((0..784).map(|at| if at % 28 == 14 && (100..600).contains(&at) { 255 } else { 0 }));
     server.post("/v1/predict", "image/x-portable-graymap", &picture)
 }
 
 #[test]
 fn slow_clients_are_let_go() {
     let server = start(served(digits(0)), None, tight());
-    let half = format!("POST /v1/predict HTTP/1.1\r\nhost: {}\r\ncontent-length: 9\r\n\r\n{{", server.address);
+    let half = format!(
+        "POST /v1/predict HTTP/1.1\r\nhost: {}\r\ncontent-length: 9\r\n\r\n{{",
+        server.address
+    );
     assert_eq!(server.say(half.as_bytes()).status, 408);
     // The head alone: the connection is closed without a word, or with one.
     assert!([0, 408].contains(&server.say(b"POST /v1/predict HTTP/1.1\r\n").status));

@@ -40,10 +40,11 @@ impl Response {
     }
 }
 
-/// An untrained model of `layers` for samples of `shape`.
+/// An untrained model of `layers` for samples of `shape`: of two classes for texts, of ten for pictures.
 pub fn model(shape: &[usize], layers: &str, form: Form, seed: u64) -> Model {
     let layers = spec::Model::Layers(serde_json::from_str(layers).unwrap());
-    let network = network(&layers, shape, 2).unwrap();
+    let classes = if shape.len() == 1 { 2 } else { 10 };
+    let network = network(&layers, shape, classes).unwrap();
     let input = Preprocess { form, ..Preprocess::numbers(shape.to_vec(), 1.0 / 255.0) };
     let card = Card::new("test", &network.name, input);
     Model { weights: network.graph.initialize(seed), graph: network.graph, card }
