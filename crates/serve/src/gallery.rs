@@ -163,7 +163,9 @@ fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths =
         fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     // What begins with a dot is somebody's bookkeeping.
-    paths.retain(|path| !path.file_name().is_some_and(|name| name.as_encoded_bytes()[0] == b'.'));
+    paths.retain(|path| {
+        path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."))
+    });
     paths.sort();
     Ok(paths)
 }

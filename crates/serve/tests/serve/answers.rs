@@ -1,19 +1,16 @@
 //! What is answered, whatever the way it was asked; while models change, and at the end.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod running;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::running::{Response, digits, model, served, start};
 use engine::{Cpu, Input, Isa, Jury};
 use model::Published;
 use preprocess::{Form, Text};
-use running::{digits, model, served, start};
 use serve::{Combine, Limits, Served};
 
 const JSON: &str = "application/json";
 
-fn predictions(answer: &running::Response) -> Vec<Vec<f32>> {
+fn predictions(answer: &Response) -> Vec<Vec<f32>> {
     assert_eq!(answer.status, 200, "{answer:?}");
     serde_json::from_value(answer.json()["predictions"].clone()).unwrap()
 }

@@ -1,9 +1,6 @@
 //! Every address: what it answers, and what it refuses.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod running;
-
-use running::{Response, Running, digits, served, start, tight};
+use crate::running::{Response, Running, digits, served, start, tight};
 use serve::{Limits, ROUTES};
 
 const TOKEN: &str = "0123456789abcdef";

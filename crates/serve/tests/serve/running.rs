@@ -1,5 +1,4 @@
 //! A server of its own for each test, and a client that says exactly what it is told.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -13,35 +12,35 @@ use serve::{Combine, Gather, Limits, Order, Served, Server, Settings, Token};
 use tokio::sync::mpsc;
 
 /// A running server, which ends with the test.
-pub struct Running {
-    pub address: SocketAddr,
-    pub link: String,
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    pub(crate) link: String,
     orders: mpsc::Sender<Order>,
     thread: Option<JoinHandle<bool>>,
 }
 
 /// What came back.
 #[derive(Debug)]
-pub struct Response {
-    pub status: u16,
-    pub head: String,
-    pub body: String,
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
 impl Response {
     /// The sentence of a problem.
-    pub fn error(&self) -> String {
+    pub(crate) fn error(&self) -> String {
         let json: serde_json::Value = serde_json::from_str(&self.body).unwrap();
         json["error"].as_str().unwrap().to_owned()
     }
 
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.body).unwrap()
     }
 }
 
 /// An untrained model of `layers` for samples of `shape`: of two classes for texts, of ten for pictures.
-pub fn model(shape: &[usize], layers: &str, form: Form, seed: u64) -> Model {
+pub(crate) fn model(shape: &[usize], layers: &str, form: Form, seed: u64) -> Model {
     let layers = spec::Model::Layers(serde_json::from_str(layers).unwrap());
     let classes = if shape.len() == 1 { 2 } else { 10 };
     let network = network(&layers, shape, classes).unwrap();
@@ -51,22 +50,22 @@ pub fn model(shape: &[usize], layers: &str, form: Form, seed: u64) -> Model {
 }
 
 /// A model of digits.
-pub fn digits(seed: u64) -> Model {
+pub(crate) fn digits(seed: u64) -> Model {
     let layers = r#"[{"Flatten": {}}, {"Dense": {"units": 10, "activation": "softmax"}}]"#;
     model(&[28, 28, 1], layers, Form::Numbers, seed)
 }
 
-pub fn served(model: Model) -> Served {
+pub(crate) fn served(model: Model) -> Served {
     Served::new(Published::from(model), Combine::Vote, 8).unwrap()
 }
 
 /// Limits that a test reaches soon.
-pub fn tight() -> Limits {
+pub(crate) fn tight() -> Limits {
     let short = Duration::from_millis(300);
     Limits { body: 20_000, head: short, sending: short, ..Limits::default() }
 }
 
-pub fn start(served: Served, token: Option<&str>, limits: Limits) -> Running {
+pub(crate) fn start(served: Served, token: Option<&str>, limits: Limits) -> Running {
     let settings = Settings {
         token: token.map(|token| Token::new(token).unwrap()),
         limits,
@@ -90,26 +89,32 @@ pub fn start(served: Served, token: Option<&str>, limits: Limits) -> Running {
 }
 
 impl Running {
-    pub fn swap(&self, served: Served) {
+    pub(crate) fn swap(&self, served: Served) {
         self.orders.blocking_send(Order::Swap(Box::new(served))).map_err(drop).unwrap();
     }
 
     /// Tells it to end, and says whether all was answered.
-    pub fn end(mut self) -> bool {
+    pub(crate) fn end(mut self) -> bool {
         drop(self.orders.blocking_send(Order::End));
         self.thread.take().unwrap().join().unwrap()
     }
 
-    pub fn get(&self, path: &str) -> Response {
+    pub(crate) fn get(&self, path: &str) -> Response {
         self.ask("GET", path, &[], b"")
     }
 
-    pub fn post(&self, path: &str, content_type: &str, body: &[u8]) -> Response {
+    pub(crate) fn post(&self, path: &str, content_type: &str, body: &[u8]) -> Response {
         self.ask("POST", path, &[("content-type", content_type)], body)
     }
 
     /// One request on a connection of its own.
-    pub fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Response {
+    pub(crate) fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Response {
         let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "host") {
             head += &format!("host: {}\r\n", self.address);
@@ -122,7 +127,7 @@ impl Running {
     }
 
     /// Bytes as they are, and what comes back until the server closes.
-    pub fn say(&self, bytes: &[u8]) -> Response {
+    pub(crate) fn say(&self, bytes: &[u8]) -> Response {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         // A server that has answered may not read on.

@@ -1,0 +1,6 @@
+//! Servers that real connections ask.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod answers;
+mod routes;
+mod running;
