@@ -21,7 +21,7 @@ class Everywhere:
     def checks(self) -> list[Check]:
         kind = self.cases.kind
         return [
-            Check(f"{kind}: says what the model is and what to do", self.lede),
+            Check(f"{kind}: says what the model is, how good, and what to do", self.lede),
             Check(f"{kind}: no phone is too narrow", self.narrow),
             Check(f"{kind}: it is dark in the dark", self.dark),
             Check(f"{kind}: axe finds nothing grave, light and dark, on desks and phones", self.accessible),
@@ -33,8 +33,11 @@ class Everywhere:
     def lede(self) -> None:
         page = self.page.open()
         assert len(page.texts("h1")) == 1 and page.text("h1") != "Try the model", page.text("h1")
-        name = page.driver.script("return fetch('/v1/model').then((answer) => answer.json()).then((card) => card.name)")
-        assert name in page.text("#lede") and page.text("#lede").count(".") >= 1, page.text("#lede")
+        card = page.driver.script("return fetch('/v1/model').then((answer) => answer.json())")
+        name, told = card["name"], page.text("#lede")
+        assert name in told and told.endswith("."), told
+        measured = card["metrics"] and self.cases.kind != "faces"
+        assert not measured or " % " in told, f"how good it is, is not said: {told}"
         assert page.driver.script("return document.title").startswith(name)
 
     def narrow(self) -> None:

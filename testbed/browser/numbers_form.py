@@ -47,7 +47,9 @@ class Numbers:
 
     def examples(self) -> None:
         page = self.page.open()
-        for number in range(1, 1 + len(page.texts(".examples button"))):
+        count = len(page.texts(".examples button"))
+        assert count, "there is nothing to click"
+        for number in range(1, 1 + count):
             page.driver.script("document.querySelector('.verdict').dataset.state = ''")
             page.driver.click(f".examples button:nth-child({number})")
             page.driver.until("return document.querySelector('.verdict').dataset.state === 'told'")

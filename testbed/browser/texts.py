@@ -48,7 +48,9 @@ class Texts:
 
     def examples(self) -> None:
         page = self.page.open()
-        for number in range(1, 1 + len(page.texts(".examples button"))):
+        count = len(page.texts(".examples button"))
+        assert count, "there is nothing to click"
+        for number in range(1, 1 + count):
             page.driver.click(f".examples button:nth-child({number})")
             page.driver.until("""const words = document.querySelector('.words')?.textContent.trim().split(' ').length;
                 return words && document.getElementById('text').value.split(' ').length === words""")

@@ -8,6 +8,10 @@ import re
 import shutil
 import subprocess
 import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 # Bounds, not expectations: a loaded machine may be slow.
 START_S = 60
@@ -111,9 +115,18 @@ class Driver:
 
     def until(self, text: str, *arguments):
         """Waits until a function with this body returns something, and returns that."""
-        end = time.monotonic() + WAIT_S
-        while not (value := self.script(text, *arguments)):
-            if time.monotonic() > end:
-                raise AssertionError(f"after {WAIT_S} s there was nothing of: {text}")
-            time.sleep(BETWEEN_S)
-        return value
+        return patiently(lambda: self.script(text, *arguments), text)
+
+    def source(self) -> str:
+        """The document as HTML, which is told where scripts are off, too."""
+        return self.ask("GET", "/source")
+
+
+def patiently(look: Callable[[], T], what: str) -> T:
+    """What is seen once there is something to see."""
+    end = time.monotonic() + WAIT_S
+    while not (value := look()):
+        if time.monotonic() > end:
+            raise AssertionError(f"after {WAIT_S} s there was nothing of: {what}")
+        time.sleep(BETWEEN_S)
+    return value
