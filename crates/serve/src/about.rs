@@ -127,13 +127,22 @@ impl About {
             people: None,
             examples: vec![],
             layers: layers.collect(),
-            data: card.data.clone(),
+            data: card.data.as_ref().map(without_folders),
             metrics,
             trained: card.trained.clone(),
             weights_sha256: published.weights_sha256(),
             trainyard: env!("CARGO_PKG_VERSION"),
         }
     }
+}
+
+/// What a model was trained on, without where that lies on its owner's machine.
+fn without_folders(data: &DataFacts) -> DataFacts {
+    DataFacts { name: file_name(&data.name).to_owned(), ..data.clone() }
+}
+
+fn file_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }
 
 /// A name for each class. One number tells two classes apart.
@@ -150,7 +159,10 @@ fn summary(published: &Published, metrics: &BTreeMap<String, Metrics>) -> String
         name => name,
     };
     let many = if members > 1 { format!("{members} × {network}") } else { network.to_owned() };
-    let on = card.data.as_ref().map_or(String::new(), |data| format!(", trained on {}", data.name));
+    let on = card
+        .data
+        .as_ref()
+        .map_or(String::new(), |data| format!(", trained on {}", file_name(&data.name)));
     let right = metrics.get("test").filter(|test| test.accuracy.is_finite());
     let right = right.map_or(String::new(), |test| {
         format!(": {:.1} % of the test samples right", 100.0 * test.accuracy)

@@ -41,7 +41,8 @@ fn page(inside: &str) -> Html<String> {
     Html(format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Answer – Trainyard</title>\n<link rel=\"stylesheet\" href=\"/ui/style.css\">\n</head>\n\
+         <title>Answer – Trainyard</title>\n<link rel=\"icon\" href=\"/ui/icon.svg\">\n\
+         <link rel=\"stylesheet\" href=\"/ui/style.css\">\n</head>\n\
          <body>\n<main>\n{inside}\n<p><a href=\"/\">Ask again</a></p>\n</main>\n</body>\n</html>\n"
     ))
 }
