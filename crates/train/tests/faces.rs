@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use data::{Samples, Values};
-use engine::{Cpu, Isa};
+use engine::{Cpu, Isa, Jury};
 use model::{Model, Published};
 use random::{Key, Purpose};
 use spec::{Length, Loss, LossName, Train};
 use train::{
-    Clock, Context, Ending, Material, Origin, Pulse, Settings, Trainer, embed, fit_alone, measure,
+    Clock, Context, Ending, Material, Origin, Pulse, Settings, Trainer, fit_alone, input, measure,
     recognize, starting_point,
 };
 
@@ -164,7 +164,9 @@ fn facenet_takes_a_step_and_answers() {
     let model = trainer.model();
     assert_eq!(model.weights.len(), 22_808_144);
     assert!(model.non_finite() == 0 && model.weights != before);
-    let rows = embed(&model, samples.rows(0..2), 2, cpu()).unwrap();
+    let (scale, published) = (model.card.input.scale, Published::from(model));
+    let mut jury = Jury::new(&published, 2, cpu()).unwrap();
+    let rows = jury.embed(input(samples.rows(0..2), scale), 2);
     assert_eq!(rows.len(), 256);
     for row in rows.chunks_exact(128) {
         let length: f32 = row.iter().map(|x| x * x).sum();

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use data::Samples;
-use engine::{Cpu, Isa, cross_entropy};
+use engine::{Cpu, Isa, Jury, cross_entropy};
 use model::{Card, Ensemble, Model, Preprocess, Published, network, vote};
 use train::{Error, input, measure};
 
