@@ -76,7 +76,7 @@ run_example() {
   while read -r setting; do
     sets+=(--set "$setting")
   done < <(settings "$1")
-  "$trainyard" run "$1" --name example --fresh "${sets[@]}" || return
+  "$trainyard" run "$1" --name example --fresh --no-serve "${sets[@]}" || return
   report=$("$trainyard" report example --json) || return
   case $(basename "$1") in
     01-*) shown_in_readme "$report" || return ;;

@@ -83,8 +83,9 @@ class Models:
             file.write_text(RUNS[kind].replace("DATA", str(self.data)))
         runs = self.folder / "runs" / kind
         print(f"        training {kind}", flush=True)
-        done = subprocess.run([self.binary, "run", file, "--out", runs], capture_output=True, text=True, timeout=TRAIN_S)
+        done = subprocess.run([self.binary, "run", file, "--no-serve", "--out", runs], capture_output=True, text=True, timeout=TRAIN_S)
         if done.returncode:
             raise RuntimeError(f"the model for {kind} was not trained: {done.stderr.strip()}")
         (model,) = runs.glob("*/models/train/model.safetensors")
-        return [str(model), *(["--gallery", str(self.data / "people")] if kind == "faces" else [])]
+        offered = {"faces": ["--gallery", str(self.data / "people")], "pictures": ["--examples", str(self.data / "shapes" / "train")]}
+        return [str(model), *offered.get(kind, [])]

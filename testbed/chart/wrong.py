@@ -40,6 +40,8 @@ SENTENCES = {
     "a name that is none": ({"fullnameOverride": "9lives"}, 'a run cannot be called "9lives"'),
     "a long name": ({"nameOverride": "a" * 40}, "has at most 40 characters; set fullnameOverride"),
     "a run file that is not YAML": ({"run": "a: [1"}, "run is not YAML: "),
+    "a run file with a page": ({"run": {"data": "mnist", "serve": {}}}, "this chart makes no page; take it away"),
+    "a page as a step": ({"run": {"steps": {"page": {"serve": {"port": 80}}}}}, "this chart makes no page; take it away"),
 }
 
 # Values beside S1's, and where the schema finds a mistake.

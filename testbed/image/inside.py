@@ -44,7 +44,7 @@ class Inside:
 
     def trains(self) -> None:
         """The README's example, and the same outside: the same bits."""
-        run = ["run", "--json", *SHORT]
+        run = ["run", "--json", "--no-serve", *SHORT]
         there = self.bundle.run(*run, "/run.yaml", mounts={"/run.yaml": EXAMPLE.read_text()})
         command = [self.binary, *run, EXAMPLE, "--out", self.folder / "outside"]
         here = subprocess.run(command, capture_output=True, text=True, timeout=container.PATIENCE, check=True).stdout

@@ -28,23 +28,22 @@ pub(crate) fn model(name: &str, env: &Env) -> Result<(PathBuf, Published), Failu
 
 /// Where that model or ensemble is.
 pub(crate) fn model_path(name: &str, env: &Env) -> Result<PathBuf, Failure> {
-    Ok(if Published::is_at(Path::new(name)) {
-        PathBuf::from(name)
-    } else {
-        let (run, standing) = run(name, env)
-            .map_err(|_| {
-                anyhow::anyhow!(
-                    "`{name}` is no model file, no ensemble and no run; `trainyard ls` lists runs, \
-                     `trainyard aggregate --combine vote` makes an ensemble of models"
-                )
-            })
-            .or_usage()?;
-        let newest = standing.newest_model.and_then(|id| standing.models.get(&id));
-        let published = newest.and_then(|model| model.published.as_ref()).with_context(|| {
-            format!("run {} has published no model yet; see `trainyard status {0}`", run.id())
-        })?;
-        run.path.join(&published.path)
-    })
+    if Published::is_at(Path::new(name)) {
+        return Ok(PathBuf::from(name));
+    }
+    let (run, standing) = run(name, env)
+        .map_err(|_| {
+            anyhow::anyhow!(
+                "`{name}` is no model file, no ensemble and no run; `trainyard ls` lists runs, \
+                 `trainyard aggregate --combine vote` makes an ensemble of models"
+            )
+        })
+        .or_usage()?;
+    let newest = standing.newest_model.and_then(|id| standing.models.get(&id));
+    let published = newest.and_then(|model| model.published.as_ref()).with_context(|| {
+        format!("run {} has published no model yet; see `trainyard status {0}`", run.id())
+    })?;
+    Ok(run.path.join(&published.path))
 }
 
 /// The dataset that `from` means: a built-in name or a path.
@@ -84,7 +83,7 @@ pub(crate) fn plan(run: &RunDir) -> Result<plan::Plan, Failure> {
     let text = match std::fs::read_to_string(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let (version, run) = (plan::VERSION, run.name.clone());
-            return Ok(plan::Plan { version, run, seed: 0, tasks: vec![] });
+            return Ok(plan::Plan { version, run, seed: 0, tasks: vec![], serving: None });
         }
         text => text.with_context(|| format!("cannot read {}", path.display()))?,
     };

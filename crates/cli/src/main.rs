@@ -1,6 +1,7 @@
 //! The binary `trainyard`: train one model on many machines, from one file and one binary.
 
 mod address;
+mod browser;
 mod cluster;
 mod driver;
 mod env;
@@ -8,11 +9,13 @@ mod examples;
 mod facts;
 mod failure;
 mod find;
+mod gallery;
 mod machine;
 mod output;
 mod pack;
 mod report_text;
 mod run_file;
+mod serving;
 mod verbs;
 mod view;
 
@@ -56,6 +59,7 @@ enum Verb {
     Bench(verbs::bench::Args),
     Compare(verbs::compare::Args),
     Serve(verbs::serve::Args),
+    Open(verbs::open::Args),
     Render(verbs::render::Args),
     Doctor(verbs::doctor::Args),
     #[command(hide = true)]
@@ -110,6 +114,7 @@ fn act(verb: &Verb, env: &Env) -> Result<(), Failure> {
         Verb::Bench(args) => verbs::bench::act(args, env),
         Verb::Compare(args) => verbs::compare::act(args, env),
         Verb::Serve(args) => verbs::serve::act(args, env),
+        Verb::Open(args) => verbs::open::act(args, env),
         Verb::Completions(args) => verbs::completions::act(args),
         Verb::Drive(args) => verbs::drive::act(args, env),
         Verb::Pack(args) => verbs::pod::pack(args),

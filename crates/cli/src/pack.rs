@@ -53,7 +53,7 @@ pub(crate) fn send(files: &[(String, PathBuf)], to: &mut dyn Write) -> Result<St
     let hash: [u8; 32] = to.hash.clone().finalize().into();
     to.inner.write_all(&hash)?;
     to.inner.flush()?;
-    Ok(hex(&hash))
+    Ok(store::hex(&hash))
 }
 
 /// Receives files into a folder. Their hash.
@@ -89,7 +89,7 @@ pub(crate) fn receive(from: &mut dyn Read, folder: &Path) -> Result<String> {
     if hash != told {
         bail!("the files were damaged on their way");
     }
-    Ok(hex(&hash))
+    Ok(store::hex(&hash))
 }
 
 fn number(from: &mut dyn Read) -> Result<u64> {
@@ -105,10 +105,6 @@ fn safe(within: &str) -> Result<&Path> {
         return Ok(path);
     }
     bail!("`{within}` leads out of its folder")
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Hashes what goes through.

@@ -105,6 +105,7 @@ fn next(report: &Report, run: &str) -> String {
         (State::Done, Some(_)) => {
             lines.insert(0, format!("trainyard inspect {run}"));
             lines.insert(1, format!("trainyard predict {run} INPUT.npz"));
+            lines.insert(2, format!("trainyard serve {run}"));
         }
         (State::Failed, _) => lines.insert(0, format!("trainyard logs {run}")),
         _ => {}

@@ -65,7 +65,7 @@ fn read(path: &Path) -> Result<String> {
     })
 }
 
-/// The paths of this machine that a spec names.
+/// The paths that a spec names of what a run reads.
 pub(crate) fn paths(spec: &mut RunSpec) -> Vec<&mut String> {
     let mut paths = vec![];
     for step in &mut spec.steps {
@@ -82,15 +82,26 @@ pub(crate) fn paths(spec: &mut RunSpec) -> Vec<&mut String> {
                 paths.extend(train.model.file_mut());
             }
             Action::Evaluate(_) => {}
+            Action::Serve(serve) => paths.extend(&mut serve.gallery),
         }
     }
     paths
 }
 
+/// Where a token is, if a spec has one. It stays on this machine.
+fn token_file(spec: &mut RunSpec) -> Option<&mut String> {
+    spec.steps.iter_mut().find_map(|step| match &mut step.action {
+        Action::Serve(serve) => serve.token_file.as_mut(),
+        _ => None,
+    })
+}
+
 /// Makes paths in the file absolute. They are meant from where the file lies, and tasks run elsewhere.
 fn anchor(spec: &mut RunSpec, folder: &Path) -> Result<()> {
-    for path in paths(spec) {
+    let anchored = |path: &mut String| -> Result<()> {
         *path = crate::env::absolute(&folder.join(&*path))?.display().to_string();
-    }
-    Ok(())
+        Ok(())
+    };
+    paths(spec).into_iter().try_for_each(anchored)?;
+    token_file(spec).map_or(Ok(()), anchored)
 }

@@ -70,7 +70,7 @@ fn a_layer_that_does_not_fit_is_named() {
 
 #[test]
 fn later_features_are_known_by_name() {
-    refused(format!("{SMALL}serve: {{}}\n"), &["serve", "not in this version"]);
+    refused(format!("{SMALL}sweep: {{}}\n"), &["sweep", "not in this version"]);
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn digits(pictures: impl IntoIterator<Item = Picture>) -> Vec<Vec<u8>> {
 fn the_model_of_the_readme_reads_what_people_draw() {
     let yard = Yard::new();
     yard.file("run.yaml", RUN);
-    yard.ok(&["run", "run.yaml"]);
+    yard.ok(&["run", "run.yaml", "--no-serve"]);
 
     let classes = answers(&yard, &digits(drawn::all()));
     let right: Vec<usize> = classes

@@ -83,6 +83,7 @@ fn a_model_for_faces_is_measured_and_asked() {
     let refused = yard.fails(1, &["evaluate", "--modelpath", "faces", "--data", "mnist-sample"]);
     assert!(refused.contains("[12, 12, 1]"), "{refused}");
     embeddings_have_length_one(&yard);
+    people_are_named(&yard);
     // The model goes on as an embedding, with layers frozen, and without a loss being named.
     let on = file("epochs: 1")
         .replace("{ name: facenet-small, embedding: 16 }", "{ file: ./m.safetensors, freeze: 6 }");
@@ -96,6 +97,19 @@ fn a_model_for_faces_is_measured_and_asked() {
     yard.ok(&["run", "on.yaml"]);
     let report = yard.json(&["report", "more", "--json"]);
     assert!(report["faces"]["test"]["trained"]["top_1"].is_number(), "{report}");
+}
+
+/// Looks a picture up that lies in the gallery itself: by the other pictures of its person.
+fn people_are_named(yard: &Yard) {
+    let asked = ["predict", "faces", "others/p1/0.pgm", "--gallery", "others"];
+    let told = yard.ok(&asked);
+    assert!(told.starts_with("others/p1/0.pgm: p") && told.matches(" (").count() == 3, "{told}");
+    let answer = yard.json(&[&asked[..], &["--json"]].concat());
+    assert_eq!(answer["predictions"][0].as_array().map(Vec::len), Some(16), "{answer}");
+    for near in answer["nearest"][0].as_array().expect("three people") {
+        let file = near["picture"].as_str().expect("a file");
+        assert!(yard.path(file).is_file() && file != "others/p1/0.pgm", "{answer}");
+    }
 }
 
 /// Asks the model for the embeddings of two pictures that differ.

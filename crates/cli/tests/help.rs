@@ -4,7 +4,7 @@ mod yard;
 
 use yard::{SMALL, Yard};
 
-const VERBS: [&str; 25] = [
+const VERBS: [&str; 27] = [
     "run",
     "plan",
     "init",
@@ -27,6 +27,8 @@ const VERBS: [&str; 25] = [
     "inspect",
     "bench",
     "compare",
+    "serve",
+    "open",
     "join",
     "worker",
     "completions",

@@ -68,6 +68,44 @@ fn render_prints_every_object_the_drivers_job_last() {
 }
 
 #[test]
+fn a_page_is_made_with_the_run_and_shown_at_its_end() {
+    let yard = yard();
+    yard.file("small.yaml", format!("{SMALL}serve: {{ port: 80 }}\n"));
+    let objects = render(&yard, &["--set", "on.kubernetes={storage: pvc, service: NodePort}"]);
+    let page = |object: &&str| object.contains("\n  name: small-1-serve\n");
+    let page: Vec<&str> = objects.split("---\n").filter(page).collect();
+    let found: Vec<&str> = page.iter().flat_map(|object| kinds(object)).collect();
+    assert_eq!(found, ["Secret", "Service", "NetworkPolicy", "Deployment"]);
+    assert!(page[1].contains("type: NodePort") && page[1].contains("port: 80\n"), "{}", page[1]);
+    assert!(page[3].contains("replicas: 0") && page[3].contains("/runs/small-1/models/train"));
+    assert!(page[3].contains("readOnly: true") && page[3].contains("claimName: small-1"));
+    assert!(objects.contains("- deployments") && !objects.contains("- configmaps"));
+
+    let bare = render(&yard, &[]);
+    assert!(
+        bare.contains("- configmaps"),
+        "without a volume the driver makes a ConfigMap of the model"
+    );
+    let without = render(&yard, &["--set", "serve=null"]);
+    assert!(!without.contains("Deployment") && !without.contains("- deployments"), "{without}");
+    // The driver makes of the file what was made here.
+    let file = objects.split("run.yaml: ").nth(1).expect("the file is carried");
+    assert!(file.contains("serve:") && file.contains("port: 80"), "{file}");
+}
+
+#[test]
+fn a_page_that_could_not_be_shown_without_a_volume_is_refused() {
+    let yard = yard();
+    let large = SMALL.replace("mnist-mlp", "{ name: mnist-mlp, hidden_units: 1000 }");
+    yard.file("small.yaml", format!("{large}serve: {{}}\n"));
+    let error = yard.fails(2, &["render", "small.yaml", "--image", IMAGE]);
+    for part in ["3.0 MiB", "1 MiB", "on.kubernetes.storage: pvc", "--no-serve"] {
+        assert!(error.contains(part), "`{part}` is not in: {error}");
+    }
+    render(&yard, &["--set", "on.kubernetes.storage=pvc"]);
+}
+
+#[test]
 fn render_is_the_same_each_time_but_for_the_secret() {
     let yard = yard();
     let (one, other) = (render(&yard, &[]), render(&yard, &[]));
@@ -139,6 +177,7 @@ fn without_a_cluster_it_says_where_it_looked() {
         &["why", "small"],
         &["get", "small"],
         &["rm", "small"],
+        &["open", "small"],
     ];
     for verb in verbs {
         let arguments = [verb, &["--on", "kubernetes"]].concat();

@@ -24,9 +24,11 @@ use line::{Kind, Line};
 use plan::{CHUNK, Plan};
 use reduce::{Reduce, Talk};
 
-/// Looks before a wait sleeps: some 20 µs. What is missing is often as good as there, and being woken
-/// takes longer.
-const LOOKS: u32 = 20;
+/// Looks before a wait sleeps: some hundred µs. What is missing is often as good as there, and being woken
+/// takes longer, on virtual machines many times so.
+const LOOKS: u32 = 300;
+/// Looks after which a process that waits lets others have its core, if there are any who want it.
+const SELFISH: u32 = 20;
 
 pub(crate) struct Streams {
     plan: Plan,
@@ -125,6 +127,9 @@ async fn finish(mut reduce: Reduce<'_>) -> Result<usize, Broken> {
             return outcome;
         }
         looks -= 1;
+        if looks < LOOKS - SELFISH {
+            std::thread::yield_now();
+        }
         tokio::task::yield_now().await;
     }
 }

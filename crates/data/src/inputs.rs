@@ -1,11 +1,24 @@
 //! Samples without labels, for a model to answer.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use crate::error::{DataError, Result};
 use crate::npz::Archive;
 use crate::samples::{Samples, Values};
 use crate::{idx, xy};
+
+/// Whether a file holds samples as arrays: npz by its name, idx by its first bytes, packed or not.
+pub fn is_arrays(path: &Path) -> Result<bool> {
+    if xy::is_npz(path) {
+        return Ok(true);
+    }
+    let mut first = vec![];
+    let file = File::open(path).map_err(DataError::io("read", path))?;
+    file.take(2).read_to_end(&mut first).map_err(DataError::io("read", path))?;
+    Ok(matches!(first[..], [0, 0] | [0x1f, 0x8b]))
+}
 
 /// Reads samples for a model that takes `shape`: the array `x` of an npz file (or its only array),
 /// or an idx file. Labels are 0 and mean nothing.

@@ -12,7 +12,6 @@ use crate::classes::Classes;
 use crate::error::{DataError, Result};
 use crate::fetch;
 use crate::known::Expected;
-use crate::samples::hex;
 use crate::source::{Places, Progress, Raw, Whole};
 use crate::texts::{Encoding, Split, Texts, is_text};
 use crate::tree::Tree;
@@ -140,5 +139,5 @@ fn hash(split: &Split) -> String {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text.as_bytes());
     }
-    hex(&hash.finalize())
+    store::hex(&hash.finalize())
 }

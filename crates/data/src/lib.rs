@@ -41,9 +41,10 @@ mod xy;
 
 pub use batches::{Batch, Batches, steps_per_epoch};
 pub use error::{DataError, Result};
-pub use inputs::inputs;
+pub use inputs::{inputs, is_arrays};
 pub use manifest::{Manifest, Origin, Part};
 pub use order::Order;
+pub use pictures::is_picture;
 pub use prepare::prepare;
 pub use samples::{Samples, ValueKind, Values, View};
 pub use shards::write_shards;

@@ -46,7 +46,7 @@ pub(crate) struct Pictures {
 type Parcel = (usize, Result<Vec<u8>, String>);
 
 /// Whether a file is a picture by its name. Its first bytes say of what kind.
-pub(crate) fn is_picture(path: &str) -> bool {
+pub fn is_picture(path: &str) -> bool {
     const ENDS: [&str; 9] = ["jpg", "jpeg", "jpe", "png", "gif", "bmp", "pgm", "ppm", "pbm"];
     let end = path.rsplit_once('.').map(|(_, end)| end);
     end.is_some_and(|end| ENDS.iter().any(|known| end.eq_ignore_ascii_case(known)))

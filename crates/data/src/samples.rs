@@ -356,18 +356,13 @@ impl Samples {
         for index in indices {
             hash.update(self.y[index as usize].to_le_bytes());
         }
-        hex(&hash.finalize())
+        store::hex(&hash.finalize())
     }
 
     /// Bytes of memory the samples take.
     pub fn memory(&self) -> u64 {
         (self.x.len() * self.x.width() + self.y.len() * 4) as u64
     }
-}
-
-/// Bytes as people write hashes.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

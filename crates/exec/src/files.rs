@@ -228,7 +228,8 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        let plan = Plan { version: plan::VERSION, run: "a".into(), seed: 0, tasks: vec![] };
+        let (version, name) = (plan::VERSION, "a".into());
+        let plan = Plan { version, run: name, seed: 0, tasks: vec![], serving: None };
         Files::of(&run, &plan).unwrap()
     }
 

@@ -57,7 +57,7 @@ mod tests {
             resources: Resources { memory, threads: 1 },
             servers: None,
         });
-        Plan { version: 1, run: "test".into(), seed: 0, tasks: tasks.collect() }
+        Plan { version: 1, run: "test".into(), seed: 0, tasks: tasks.collect(), serving: None }
     }
 
     fn started(plan: &Plan, states: &[(&str, State)]) -> Vec<String> {

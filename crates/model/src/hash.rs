@@ -19,7 +19,7 @@ pub fn weights_sha256(weights: &[f32]) -> String {
 pub(crate) fn sha256(give: impl FnOnce(&mut dyn FnMut(&[u8]))) -> String {
     let mut hash = Sha256::new();
     give(&mut |bytes| hash.update(bytes));
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    store::hex(&hash.finalize())
 }
 
 /// Hands out the weights as little-endian bytes, block by block, so that no second copy of them is

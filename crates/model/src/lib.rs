@@ -43,6 +43,7 @@ pub use layer::class_of;
 pub use model::{FILE_NAME, Model};
 pub use network::{Network, check_embedding, check_probabilities, network, network_by};
 pub use published::Published;
+pub use sequence::is_word;
 pub use summary::summary;
 pub use vote::{Verdict, vote};
 pub use weight::{Kind, Weight};

@@ -103,6 +103,11 @@ pub(crate) fn weights(layer: &Layer, input: &[usize]) -> Vec<Start> {
     names.into_iter().flat_map(each).collect()
 }
 
+/// Whether a number is the id of one of so many words.
+pub fn is_word(id: f32, words: usize) -> bool {
+    id >= 0.0 && id < words as f32 && id.trunc() == id
+}
+
 impl Graph {
     /// How many words the network knows, where its samples are ids of words: ids are below this.
     pub fn vocabulary(&self) -> Option<usize> {

@@ -16,6 +16,13 @@ pub struct Verdict {
     pub votes: Vec<u32>,
 }
 
+impl Verdict {
+    /// The most probable of so many classes, for each sample: what counts where nobody votes.
+    pub fn most_probable(&self, classes: usize) -> Vec<usize> {
+        self.probabilities.chunks_exact(classes).map(|row| most(row, |_| true)).collect()
+    }
+}
+
 /// Counts the votes on some samples. `answers` are the members' by rank: the probabilities of so
 /// many `classes`, sample after sample.
 ///

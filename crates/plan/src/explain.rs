@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use spec::{Assign, Evaluate, Freeze, Length, Model, Optimizer, Prepare, Split, Train};
 
-use crate::{DataFacts, Facts, Plan, Resources, Role, Servers, Task, together};
+use crate::{DataFacts, Facts, Plan, Resources, Role, Servers, Serving, Task, together};
 
 /// What will run, in order, as a person reads it: a line and a sentence for each task.
 pub fn explain(plan: &Plan, facts: &Facts) -> String {
@@ -24,7 +24,22 @@ pub fn explain(plan: &Plan, facts: &Facts) -> String {
         // Writing to a text cannot fail.
         let _ = write!(text, "\n{:>2}  {}\n    {sentence}\n", number + 1, line.trim_end());
     }
+    if let Some(serving) = &plan.serving {
+        let _ = write!(text, "\n{}", served(serving));
+    }
     text
+}
+
+/// What follows when the run is done.
+fn served(serving: &Serving) -> String {
+    let Serving { id, serve, model, .. } = serving;
+    let (host, port) = (&serve.host, serve.port.unwrap_or(spec::Serve::PORT));
+    let otherwise = if serve.port.is_none() { ", or at another port if that is taken" } else { "" };
+    let others = if serve.is_private() { "" } else { " to whoever knows the token" };
+    format!(
+        "Then  {id}\n    Serves the model of {model}{others} at http://{host}:{port}/{otherwise}, \
+         when the run is done and until it is stopped.\n"
+    )
 }
 
 /// Id, role, needs, memory, threads; of those that train, and then of their servers.

@@ -14,7 +14,7 @@ mod together;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use spec::{RunSpec, Strategy};
+use spec::{Action, RunSpec, Strategy};
 
 pub use error::PlanError;
 pub use explain::explain;
@@ -35,6 +35,23 @@ pub struct Plan {
     pub seed: u64,
     /// In an order in which they can run; as in the file where that leaves a choice.
     pub tasks: Vec<Task>,
+    /// What is served when all of them are done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serving: Option<Serving>,
+}
+
+/// What a run ends with, when it is done: a model that is served. No task, for it has no end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Serving {
+    /// The step's name, unlike any task's.
+    pub id: String,
+    /// The tasks that it was written to need.
+    pub needs: Vec<String>,
+    /// How.
+    pub serve: spec::Serve,
+    /// The task that trained the model.
+    pub model: String,
 }
 
 /// The orders of one process, or of several that work together. A process learns what it is from
@@ -150,8 +167,14 @@ impl Role {
 pub fn plan(spec: &RunSpec, facts: &Facts) -> Result<Plan, PlanError> {
     let order = order::order(&spec.steps)?;
     let mut tasks = Vec::with_capacity(order.len());
+    let mut serving = None;
     for index in order {
         let step = &spec.steps[index];
+        roles::check_needs(&spec.steps, step)?;
+        if let Action::Serve(serve) = &step.action {
+            serving = Some(roles::serving(&spec.steps, step, serve)?);
+            continue;
+        }
         let role = roles::role(&spec.steps, step)?;
         samples::check(&spec.steps, &step.id, &role, facts)?;
         let (processes, threads) = match &role {
@@ -178,7 +201,7 @@ pub fn plan(spec: &RunSpec, facts: &Facts) -> Result<Plan, PlanError> {
             servers,
         });
     }
-    Ok(Plan { version: VERSION, run: spec.name.clone(), seed: spec.seed, tasks })
+    Ok(Plan { version: VERSION, run: spec.name.clone(), seed: spec.seed, tasks, serving })
 }
 
 /// How many servers a role has, if weights lie on servers.

@@ -2,14 +2,53 @@
 
 use std::collections::BTreeSet;
 
-use spec::{Action, Assign, Prepare, Step, Train};
+use spec::{Action, Assign, Prepare, Serve, Step, Train};
 
 use crate::explain::counted;
-use crate::{PlanError, Role};
+use crate::{PlanError, Role, Serving};
 
-/// The role of a step. The steps are known to have no cycle and no unknown needs.
+/// The role of a step that is a task. The steps are known to have no cycle and no unknown needs.
 pub(crate) fn role(steps: &[Step], step: &Step) -> Result<Role, PlanError> {
-    find(steps, step).map_err(|problem| PlanError::WrongNeeds { step: step.id.clone(), problem })
+    find(steps, step).map_err(|problem| wrong(step, problem))
+}
+
+/// What a step serves.
+pub(crate) fn serving(steps: &[Step], step: &Step, serve: &Serve) -> Result<Serving, PlanError> {
+    let model = match &serve.model {
+        // The file was checked to have a step of this name that trains.
+        Some(model) => model.clone(),
+        None => {
+            let found = reached(steps, step, "train");
+            if let [_, _, ..] = found.as_slice() {
+                let problem = format!(
+                    "it serves one model, but needs {}; say which with `model`",
+                    names(&found, " and ")
+                );
+                return Err(wrong(step, problem));
+            }
+            only(steps, "train", found).map_err(|problem| wrong(step, problem))?.id.clone()
+        }
+    };
+    let (id, needs) = (step.id.clone(), step.needs.clone());
+    Ok(Serving { id, needs, serve: serve.clone(), model })
+}
+
+/// Refuses a step that waits for something without an end.
+pub(crate) fn check_needs(steps: &[Step], step: &Step) -> Result<(), PlanError> {
+    let mut needs = steps.iter().filter(|other| step.needs.contains(&other.id));
+    match needs.find(|need| is(need, "serve")) {
+        None => Ok(()),
+        Some(need) => {
+            let id = &need.id;
+            let problem =
+                format!("it needs `{id}`, which serves when all else is done; take that need away");
+            Err(wrong(step, problem))
+        }
+    }
+}
+
+fn wrong(step: &Step, problem: String) -> PlanError {
+    PlanError::WrongNeeds { step: step.id.clone(), problem }
 }
 
 fn find(steps: &[Step], step: &Step) -> Result<Role, String> {
@@ -36,6 +75,7 @@ fn find(steps: &[Step], step: &Step) -> Result<Role, String> {
                 data: only(steps, "prepare", data)?.id.clone(),
             })
         }
+        Action::Serve(_) => Err("it serves, and is no task".into()),
     }
 }
 

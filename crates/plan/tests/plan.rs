@@ -49,6 +49,8 @@ fn facts() -> Facts {
 fn the_short_form_becomes_three_tasks() {
     let plan = plan::plan(&example("01-mnist-sample.yaml"), &facts()).unwrap();
     assert_eq!(ids(&plan), ["prepare", "train", "evaluate"]);
+    let serving = plan.serving.as_ref().expect("it ends with a page");
+    assert_eq!((&*serving.id, &*serving.model), ("serve", "train"));
     assert!(matches!(&plan.tasks[1].role, Role::Worker { data, .. } if data == "prepare"));
     assert!(matches!(&plan.tasks[2].role,
         Role::Evaluate { model, data, .. } if model == "train" && data == "prepare"));
@@ -219,6 +221,9 @@ fn a_plan_explains_itself() {
 
  3  evaluate   evaluate   needs train     memory not known              2 threads
     Measures the model of train on the 2,000 test samples of prepare.
+
+Then  serve
+    Serves the model of train at http://127.0.0.1:8080/, or at another port if that is taken, when the run is done and until it is stopped.
 "
     );
     let plan = plan::plan(&example("04-own-layers.yaml"), &Facts::default()).unwrap();
@@ -228,6 +233,53 @@ fn a_plan_explains_itself() {
         "Trains a network of 8 layers for 8 epochs, 64 samples a step, with adam at 0.002; stops \
          early after 2 epochs without improvement."
     ), "{text}");
+}
+
+const TWO_MODELS: &str = "load: { prepare: { data: mnist } }
+    small: { needs: [load], train: { model: mnist-mlp } }
+    large: { needs: [load], train: { model: mnist-cnn } }";
+
+#[test]
+fn what_is_served_is_no_task_and_its_model_is_found_through_its_needs() {
+    let plan = steps(&format!(
+        "{TWO_MODELS}
+         test: {{ needs: [large], evaluate: {{}} }}
+         page: {{ needs: [test], serve: {{ host: 0.0.0.0, token_file: t, port: 8987 }} }}"
+    ))
+    .unwrap();
+    assert_eq!(ids(&plan), ["load", "small", "large", "test"]);
+    let serving = plan.serving.as_ref().unwrap();
+    assert_eq!((&*serving.id, &*serving.model, serving.serve.port), ("page", "large", Some(8987)));
+    let text = plan::explain(&plan, &Facts::default());
+    let end = "\nThen  page\n    Serves the model of large to whoever knows the token at \
+               http://0.0.0.0:8987/, when the run is done and until it is stopped.\n";
+    assert!(text.ends_with(end), "{text}");
+    let json = serde_json::to_string(&plan).unwrap();
+    assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), plan);
+
+    let both =
+        format!("{TWO_MODELS}\npage: {{ needs: [small, large], serve: {{ model: small }} }}");
+    assert_eq!(steps(&both).unwrap().serving.unwrap().model, "small");
+}
+
+#[test]
+fn which_model_is_served_must_be_plain() {
+    assert_eq!(
+        wrong(&format!("{TWO_MODELS}\npage: {{ needs: [small, large], serve: {{}} }}")),
+        "step `page`: it serves one model, but needs `small` and `large`; say which with `model`"
+    );
+    assert_eq!(
+        wrong(&format!("{TWO_MODELS}\npage: {{ serve: {{}} }}")),
+        "step `page`: it needs no `train` step; name one of `small`, `large` in `needs`"
+    );
+    assert_eq!(
+        wrong(&format!(
+            "{TWO_MODELS}
+             page: {{ needs: [small], serve: {{}} }}
+             test: {{ needs: [page], evaluate: {{}} }}"
+        )),
+        "step `test`: it needs `page`, which serves when all else is done; take that need away"
+    );
 }
 
 /// The lines about training three workers with so many threads to share.

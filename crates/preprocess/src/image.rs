@@ -2,8 +2,8 @@
 //!
 //! What a file is, its first bytes say, not its name: JPEG, PNG, GIF (the first picture), BMP, or
 //! Netpbm (PBM, PGM, PPM). It is turned upright as its EXIF data says. Alpha is dropped and 16 bits are
-//! cut to 8, as TensorFlow does; only of a drawing is alpha looked at. No file is trusted: how large a picture is, is looked at before it is
-//! decoded.
+//! cut to 8, as TensorFlow does; only of a drawing is alpha looked at. No file is trusted: how large a
+//! picture is, is looked at before it is decoded.
 
 mod bmp;
 mod colour;

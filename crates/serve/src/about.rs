@@ -6,6 +6,7 @@ use model::{DataFacts, Metrics, Published, Trained, class_of};
 use preprocess::Form;
 use serde::Serialize;
 
+use crate::examples::Example;
 use crate::kind::Kind;
 use crate::limits::Limits;
 
@@ -33,11 +34,12 @@ pub struct About {
     /// Faces nearer than this are taken to be of one person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f32>,
+    /// Pictures to try it with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Example>,
     /// How many people are in the gallery.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people: Option<usize>,
-    /// Pictures to try it with.
-    pub examples: Vec<Example>,
     /// Its layers, the first one first.
     pub layers: Vec<LayerFacts>,
     /// What it was trained on.
@@ -65,15 +67,6 @@ pub struct Input {
     /// Bytes of a text, at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_text: Option<usize>,
-}
-
-/// A picture of the server's own.
-#[derive(Clone, Debug, Serialize)]
-pub struct Example {
-    /// Where it is.
-    pub url: String,
-    /// What it shows.
-    pub name: String,
 }
 
 /// One layer.
@@ -124,8 +117,8 @@ impl About {
             labels: if kind == Kind::Faces { vec![] } else { labels(&card.labels, outputs) },
             outputs,
             threshold: (kind == Kind::Faces).then_some(THRESHOLD),
-            people: None,
             examples: vec![],
+            people: None,
             layers: layers.collect(),
             data: card.data.as_ref().map(without_folders),
             metrics,
@@ -133,6 +126,12 @@ impl About {
             weights_sha256: published.weights_sha256(),
             trainyard: env!("CARGO_PKG_VERSION"),
         }
+    }
+
+    /// Adds how good it turned out to be.
+    pub(crate) fn measured(&mut self, published: &Published, results: BTreeMap<String, Metrics>) {
+        self.metrics.extend(results);
+        self.summary = summary(published, &self.metrics);
     }
 }
 

@@ -1,9 +1,13 @@
 //! What a model answers, and how it is told.
 
+use std::ops::Range;
+
+use engine::{Input, Jury};
 use model::Verdict;
 use serde::Serialize;
 
 use crate::gallery::Near;
+use crate::kind::Kind;
 use crate::reader::Word;
 use crate::served::{Combine, Served};
 
@@ -30,8 +34,27 @@ pub struct Answers {
 }
 
 impl Served {
+    /// The answers to `count` samples, computed a batch at a time. `input` gives the samples of a range.
+    pub fn answer<'x>(
+        &self,
+        jury: &mut Jury<'_>,
+        count: usize,
+        mut input: impl FnMut(Range<usize>) -> Input<'x>,
+    ) -> Answers {
+        let mut all = Answers::default();
+        for first in (0..count).step_by(self.batch) {
+            let n = self.batch.min(count - first);
+            let x = input(first..first + n);
+            all.extend(match self.kind {
+                Kind::Faces => self.tell_faces(&jury.embed(x, n)),
+                _ => self.tell(&jury.ask(x, n)),
+            });
+        }
+        all
+    }
+
     /// Tells a verdict.
-    pub(crate) fn tell(&self, verdict: &Verdict) -> Answers {
+    fn tell(&self, verdict: &Verdict) -> Answers {
         let outputs = self.about.outputs;
         // One number of a network is the second of two probabilities.
         let width = outputs.max(2);
@@ -39,7 +62,7 @@ impl Served {
         let votes = self.published.members().len() > 1 && self.combine == Combine::Vote;
         let classes: Vec<usize> = match self.combine {
             Combine::Vote => verdict.classes.clone(),
-            Combine::Mean => rows.clone().map(largest).collect(),
+            Combine::Mean => verdict.most_probable(width),
         };
         Answers {
             predictions: rows.map(|row| row[width - outputs..].to_vec()).collect(),
@@ -54,7 +77,7 @@ impl Served {
     }
 
     /// Tells embeddings, with those of the gallery that are nearest.
-    pub(crate) fn tell_faces(&self, embeddings: &[f32]) -> Answers {
+    fn tell_faces(&self, embeddings: &[f32]) -> Answers {
         let rows = embeddings.chunks_exact(self.about.outputs);
         let nearest = self.gallery.iter().flat_map(|all| rows.clone().map(|row| all.nearest(row)));
         Answers {
@@ -82,7 +105,7 @@ impl Answers {
     }
 
     /// Appends the answers to more samples.
-    pub(crate) fn extend(&mut self, more: Answers) {
+    pub fn extend(&mut self, more: Answers) {
         self.predictions.extend(more.predictions);
         self.classes.extend(more.classes);
         self.labels.extend(more.labels);
@@ -95,10 +118,4 @@ impl Answers {
     pub(crate) fn is_finite(&self) -> bool {
         self.predictions.iter().flatten().all(|number| number.is_finite())
     }
-}
-
-/// The first largest; the first where none is a number.
-fn largest(row: &[f32]) -> usize {
-    let larger = |best: usize, class: usize| if row[class] > row[best] { class } else { best };
-    (1..row.len()).fold(0, larger)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -17,6 +18,9 @@ use crate::problem::Problem;
 use crate::queue::Job;
 use crate::served::Served;
 use crate::worker::Work;
+
+/// Bytes of a body that is too large which are read all the same, and forgotten.
+const MOST_DISCARDED: usize = 64 << 20;
 
 /// A running server's state.
 pub(crate) struct App {
@@ -69,7 +73,10 @@ impl App {
         let (head, body) = request.into_parts();
         let text = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
         let length = text(CONTENT_LENGTH).and_then(|length| length.parse().ok());
-        if length.is_some_and(|length: usize| length > limits.body) {
+        if let Some(length) = length.filter(|&length: &usize| length > limits.body) {
+            if length <= limits.body + MOST_DISCARDED {
+                discard(body, limits.sending).await;
+            }
             return Err(too_large(limits.body));
         }
         let kib = length.unwrap_or(limits.body).div_ceil(1 << 10).max(1);
@@ -95,14 +102,24 @@ fn too_large(most: usize) -> Problem {
 }
 
 /// All of a body, if it is not too large and comes in time.
-async fn read(body: Body, most: usize, within: std::time::Duration) -> Result<Bytes, Problem> {
-    match timeout(within, Limited::new(body, most).collect()).await {
+async fn read(mut body: Body, most: usize, within: Duration) -> Result<Bytes, Problem> {
+    match timeout(within, Limited::new(&mut body, most).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(most)),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            discard(body, within).await;
+            Err(too_large(most))
+        }
         Ok(Err(_)) => Err(Problem::bad("The body ended before it was whole.")),
         Err(_) => {
             let sentence = "The body took too long to come.";
             Err(Problem::new(StatusCode::REQUEST_TIMEOUT, sentence))
         }
     }
+}
+
+/// Reads what is left of a body, and forgets it. Who is still sending when the connection is closed may never see the
+/// answer, and a browser would say that there is no server.
+async fn discard(body: Body, within: Duration) {
+    let mut rest = Limited::new(body, MOST_DISCARDED);
+    drop(timeout(within, async { while let Some(Ok(_)) = rest.frame().await {} }).await);
 }

@@ -8,11 +8,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use engine::{Input, Isa, Jury};
+use engine::{Cpu, Input, Isa, Jury};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::asked::Asked;
+use crate::examples::{Example, sorted, spread};
 use crate::served::Served;
 
 /// Pictures at most, and bytes of one.
@@ -42,6 +43,8 @@ pub struct Near {
     pub distance: f32,
     /// Where their nearest picture is.
     pub picture: String,
+    #[serde(skip)]
+    number: usize,
 }
 
 /// What is kept: embeddings by the hashes of pictures.
@@ -63,10 +66,10 @@ impl Gallery {
         let mut known = Kept::read(kept, &served.about.weights_sha256);
         let mut fresh = Kept { weights_sha256: known.weights_sha256.clone(), ..Kept::default() };
         let (mut faces, mut computed) = (vec![], 0);
-        let mut jury = served.jury(isa).map_err(io::Error::other)?;
+        let mut jury = served.jury(Cpu::new(1, isa)).map_err(io::Error::other)?;
         for (person, file) in pictures(folder)? {
             let bytes = fs::read(&file)?;
-            let hash = hex(&Sha256::digest(&bytes));
+            let hash = store::hex(&Sha256::digest(&bytes));
             let embedding = match known.embeddings.remove(&hash) {
                 Some(embedding) if embedding.len() == served.about.outputs => embedding,
                 _ => match embed(served, &mut jury, &bytes) {
@@ -99,7 +102,18 @@ impl Gallery {
         self.faces.chunk_by(|a, b| a.person == b.person).count()
     }
 
-    /// The nearest people, each by their nearest picture.
+    /// A picture of each person, or of some where there are many.
+    pub(crate) fn examples(&self) -> Vec<Example> {
+        let mut first = 0;
+        let last_of = |faces: &[Face]| {
+            first += faces.len();
+            Example { url: format!("/gallery/{}", first - 1), name: faces[0].person.clone() }
+        };
+        spread(self.faces.chunk_by(|a, b| a.person == b.person).map(last_of).collect())
+    }
+
+    /// The nearest people, each by their nearest picture. A picture of the gallery itself is compared with the others
+    /// of its person, if there are some: that it is like itself, everybody knows.
     pub(crate) fn nearest(&self, embedding: &[f32]) -> Vec<Near> {
         let people = self.faces.chunk_by(|a, b| a.person == b.person);
         let mut first = 0;
@@ -108,9 +122,10 @@ impl Gallery {
                 let of = |(number, face): (usize, &Face)| {
                     (distance(&face.embedding, embedding), first + number)
                 };
-                let nearest = faces.iter().enumerate().map(of).min_by(|a, b| a.0.total_cmp(&b.0));
+                let mut found: Vec<_> = faces.iter().enumerate().map(of).collect();
                 first += faces.len();
-                nearest.unwrap_or((f32::INFINITY, 0))
+                found.sort_by(|a, b| a.0.total_cmp(&b.0));
+                found.iter().find(|near| near.0 > 0.0).copied().unwrap_or(found[0])
             })
             .collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -118,8 +133,14 @@ impl Gallery {
             person: self.faces[number].person.clone(),
             distance,
             picture: format!("/gallery/{number}"),
+            number,
         };
         all.into_iter().take(NEAREST).map(near).collect()
+    }
+
+    /// The file of the picture by which somebody is near.
+    pub fn file(&self, near: &Near) -> Option<&Path> {
+        self.picture(near.number)
     }
 
     /// The file of a picture, by its number.
@@ -159,17 +180,6 @@ fn pictures(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     Ok(all)
 }
 
-fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths =
-        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    // What begins with a dot is somebody's bookkeeping.
-    paths.retain(|path| {
-        path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."))
-    });
-    paths.sort();
-    Ok(paths)
-}
-
 impl Kept {
     /// What is kept for these weights; nothing where that cannot be read, since it can be computed again.
     fn read(file: &Path, weights_sha256: &str) -> Kept {
@@ -184,8 +194,4 @@ impl Kept {
         }
         store::publish(file, |out| Ok(serde_json::to_writer(out, self)?)).map_err(io::Error::other)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -36,12 +36,17 @@ impl Token {
     pub fn fresh() -> Token {
         let mut bytes = [0; 16];
         SystemRandom::new().fill(&mut bytes).expect("the system has random numbers");
-        Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        Token(store::hex(&bytes))
     }
 
     /// The token itself, to be written to where only its owner reads.
     pub fn reveal(&self) -> &str {
         &self.0
+    }
+
+    /// What follows from the token and does not tell it: the same in all servers that have it.
+    fn derived(&self) -> Token {
+        Token(store::hex(&Sha256::digest(format!("cookie of {}", self.0))[..16]))
     }
 
     /// Whether something is this token; how long that takes tells nothing of it.
@@ -57,9 +62,9 @@ impl fmt::Debug for Token {
 }
 
 /// Checks every request before anything else is done with it.
-pub(crate) struct Guard {
+pub struct Guard {
     token: Option<Token>,
-    /// What a browser shows that came by a link.
+    /// What a browser shows that came by a link, to this server or to one that took its place.
     cookie: Token,
     /// The links that were not used yet.
     links: Mutex<Vec<Token>>,
@@ -72,8 +77,10 @@ const NAME: &str = "trainyard";
 const MOST_LINKS: usize = 16;
 
 impl Guard {
-    pub(crate) fn new(token: Option<Token>) -> Guard {
-        Guard { token, cookie: Token::fresh(), links: Mutex::default() }
+    /// A guard who asks for a token, or lets this machine alone in.
+    pub fn new(token: Option<Token>) -> Guard {
+        let cookie = token.as_ref().map_or_else(Token::fresh, Token::derived);
+        Guard { token, cookie, links: Mutex::default() }
     }
 
     pub(crate) fn asks_for_a_token(&self) -> bool {
@@ -92,7 +99,7 @@ impl Guard {
     }
 
     /// The cookie for somebody who came by a link, which is used up by that.
-    pub(crate) fn redeem(&self, found: &str) -> Option<String> {
+    pub fn redeem(&self, found: &str) -> Option<String> {
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         let place = links.iter().position(|link| link.is(found))?;
         links.remove(place);
@@ -101,7 +108,7 @@ impl Guard {
     }
 
     /// Refuses requests that a page of another site could have made.
-    pub(crate) fn check_site(&self, method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
+    pub fn check_site(&self, method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
         let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         // With a token, a stranger's page has nothing to show; without one, names lead here that are not ours.
         if self.token.is_none() && !is_loopback(host) {
@@ -121,7 +128,7 @@ impl Guard {
     }
 
     /// Refuses who does not know the token.
-    pub(crate) fn check_token(&self, headers: &HeaderMap) -> Result<(), Problem> {
+    pub fn check_token(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let Some(token) = &self.token else { return Ok(()) };
         let text = |name| headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
         let bearer = text(AUTHORIZATION).find_map(|value| {
@@ -142,11 +149,13 @@ impl Guard {
 
 /// Whether a `Host` names this machine, whatever the port.
 fn is_loopback(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(address) => address.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
+    let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some(found) => found,
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
     };
-    name.eq_ignore_ascii_case("localhost") || ["127.0.0.1", "::1"].contains(&name)
+    let is_digits = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_port = port.is_empty() || port.strip_prefix(':').is_some_and(is_digits);
+    is_port && (name.eq_ignore_ascii_case("localhost") || ["127.0.0.1", "::1"].contains(&name))
 }
 
 #[cfg(test)]
@@ -165,9 +174,15 @@ mod tests {
         for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]:80"] {
             assert!(may(&[("host", host)]), "{host}");
         }
-        for host in
-            ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::2]"]
-        {
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "",
+            "[::2]",
+            "[::1]x",
+            "localhost:x",
+        ] {
             assert!(!may(&[("host", host)]), "{host}");
         }
         let ours = ("host", "localhost:8080");
@@ -203,6 +218,10 @@ mod tests {
         let value = cookie.split(';').next().unwrap();
         let with = |value: &str| guard.check_token(&headers(&[("cookie", value)])).is_ok();
         assert!(with(&format!("a=b; {value}")) && !with("trainyard=other") && !with("a=b"));
+        let other = Guard::new(guard.token.clone());
+        assert!(other.check_token(&headers(&[("cookie", value)])).is_ok(), "it has the same token");
+        let stranger = Guard::new(Some(Token::fresh()));
+        assert!(stranger.check_token(&headers(&[("cookie", value)])).is_err());
         let links: Vec<_> = (0..MOST_LINKS + 1).map(|_| guard.link()).collect();
         assert_eq!(guard.redeem(links[0].reveal()), None);
         assert!(guard.redeem(links[MOST_LINKS].reveal()).is_some());

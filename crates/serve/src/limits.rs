@@ -47,7 +47,7 @@ impl Default for Limits {
 /// How requests are put together, to be computed at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Gather {
-    /// Samples of a batch, at most.
+    /// Requests that are taken together, at most.
     pub batch: usize,
     /// How long the first request of a batch waits for others. While all processors are busy, requests
     /// gather anyway.

@@ -1,7 +1,7 @@
 //! What is wrong with a request, in a sentence.
 
 use axum::Json;
-use axum::http::header::{ALLOW, RETRY_AFTER};
+use axum::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -26,9 +26,14 @@ impl Problem {
         Problem { status, sentence: sentence.into() }
     }
 
-    /// The question makes no sense to this model.
+    /// The request cannot be read.
     pub(crate) fn bad(sentence: impl Into<String>) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, sentence)
+    }
+
+    /// The request can be read, and is nothing that this model can answer.
+    pub(crate) fn unfit(sentence: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, sentence)
     }
 
     pub(crate) fn too_large(sentence: impl Into<String>) -> Problem {
@@ -55,9 +60,12 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(Body { error: &self.sentence })).into_response();
-        if matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
-        }
+        let header = match self.status {
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => (RETRY_AFTER, "1"),
+            StatusCode::UNAUTHORIZED => (WWW_AUTHENTICATE, "Bearer realm=\"trainyard\""),
+            _ => return response,
+        };
+        response.headers_mut().insert(header.0, HeaderValue::from_static(header.1));
         response
     }
 }

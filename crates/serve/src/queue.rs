@@ -28,7 +28,7 @@ pub(crate) struct Job {
     pub(crate) memory: OwnedSemaphorePermit,
 }
 
-/// A bounded queue. Clones would be other queues: share it.
+/// A bounded queue.
 pub(crate) struct Queue {
     waiting: Mutex<Waiting>,
     changed: Condvar,
@@ -46,7 +46,7 @@ impl Queue {
         Queue { waiting: Mutex::default(), changed: Condvar::new(), most }
     }
 
-    /// Puts a request at the end, or gives it back where the queue is full or closed.
+    /// Puts a request at the end; refuses it where the queue is full or closed.
     pub(crate) fn put(&self, job: Job) -> Result<(), Problem> {
         let mut waiting = self.lock();
         if waiting.closed || waiting.jobs.len() >= self.most {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use model::Model;
+use model::{Model, is_word};
 use preprocess::{Encoder, Form, Picture, Pixels, digit, words};
 use serde::Serialize;
 
@@ -95,36 +95,39 @@ impl Reader {
                 "The inputs have the shape {found:?}; the model takes samples of {shape:?}."
             ));
         };
-        if let Some(words) = self.vocabulary {
-            let is_word = |id: f32| id >= 0.0 && id < words as f32 && id.trunc() == id;
-            if let Some(id) = numbers.values.iter().find(|&&id| !is_word(id)) {
-                return Err(format!(
-                    "The inputs hold {id}; ids of words are whole and below {words}."
-                ));
-            }
+        if let Some(words) = self.vocabulary
+            && let Some(id) = numbers.values.iter().find(|&&id| !is_word(id, words))
+        {
+            return Err(format!("The inputs hold {id}; ids of words are whole and below {words}."));
         }
         Ok(Read { count, values: numbers.values.clone(), words: vec![] })
     }
 
     fn texts(&self, texts: &[Cow<'_, str>]) -> Result<Read, String> {
-        let Some(encoder) = &self.texts else {
-            return Err("The model takes no texts; /v1/model says what it takes.".into());
-        };
         let mut read = Read { count: texts.len(), ..Read::default() };
         for text in texts {
-            // Ids are whole numbers far below what a float tells apart.
-            read.values.extend(encoder.sample(text).into_iter().map(|id| id as f32));
-            let mut found = vec![];
-            words(text, |word| {
-                found.push(Word { word: word.to_owned(), known: encoder.knows(word) });
-            });
-            read.words.push(found);
+            let (values, words) =
+                self.text(text).ok_or("The model takes no texts; /v1/model says what it takes.")?;
+            read.values.extend(values);
+            read.words.push(words);
         }
         Ok(read)
     }
 
-    /// An image file as a sample.
-    fn picture(&self, file: &[u8]) -> Result<Vec<f32>, String> {
+    /// A text as a sample, and its words; nothing where the model takes no texts.
+    pub fn text(&self, text: &str) -> Option<(Vec<f32>, Vec<Word>)> {
+        let encoder = self.texts.as_ref()?;
+        // Ids are whole numbers far below what a float tells apart.
+        let values = encoder.sample(text).into_iter().map(|id| id as f32).collect();
+        let mut found = vec![];
+        words(text, |word| {
+            found.push(Word { word: word.to_owned(), known: encoder.knows(word) });
+        });
+        Some((values, found))
+    }
+
+    /// An image file as a sample, or why it is none.
+    pub fn picture(&self, file: &[u8]) -> Result<Vec<f32>, String> {
         let bytes = match (self.kind, self.pictures) {
             (Kind::Digits, _) => digit(Picture::decode_drawing(file)?)?,
             (_, Some(pixels)) => pixels.fit(Picture::decode(file)?),

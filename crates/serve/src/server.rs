@@ -54,7 +54,7 @@ pub struct Server {
 /// Bytes of a request's head, at most.
 const HEAD: usize = 64 << 10;
 
-/// What the system keeps of connections that were not taken yet.
+/// How long is waited after a connection could not be taken.
 const RETRY: Duration = Duration::from_millis(50);
 
 impl Server {

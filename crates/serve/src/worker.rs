@@ -3,13 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use engine::{Input, Isa, Jury};
+use engine::{Cpu, Input, Isa, Jury};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::answer::Answers;
 use crate::asked::{Asked, check_count};
-use crate::kind::Kind;
 use crate::limits::{Gather, Limits};
 use crate::metrics::Metrics;
 use crate::problem::Problem;
@@ -44,7 +43,7 @@ impl Work {
 
     /// Answers as long as requests are for one model, and gives back the first that are not.
     fn run_for(&self, served: &Arc<Served>, jobs: Vec<Job>) -> Option<Vec<Job>> {
-        let Ok(mut jury) = served.jury(self.isa) else {
+        let Ok(mut jury) = served.jury(Cpu::new(1, self.isa)) else {
             // It was tried when the model was loaded.
             jobs.into_iter().for_each(|job| drop(job.reply.send(Err(Problem::internal()))));
             return self.queue.take(self.gather);
@@ -79,13 +78,13 @@ impl Work {
         }
         let values: Vec<f32> = waiting.iter().flat_map(|one| &one.read.values).copied().collect();
         let count = waiting.iter().map(|one| one.read.count).sum();
-        let mut all = caught(|| self.compute(served, jury, &values, count));
+        let mut all = caught(|| Ok(self.compute(served, jury, &values, count)));
         for Waiting { read, reply } in waiting {
             let answers = all.as_mut().map_err(|problem| problem.clone()).and_then(|all| {
                 let answers = Answers { words: read.words, ..all.take(read.count) };
                 // One sample can be beyond what a network computes; others are not to suffer for it.
                 let beyond = "The model's answer is not a number; are the inputs of a usual size?";
-                if answers.is_finite() { Ok(answers) } else { Err(Problem::bad(beyond)) }
+                if answers.is_finite() { Ok(answers) } else { Err(Problem::unfit(beyond)) }
             });
             // Who has gone away needs no answer.
             drop(reply.send(answers));
@@ -94,7 +93,7 @@ impl Work {
 
     fn read(&self, served: &Served, job: &Job) -> Result<Read, Problem> {
         let asked = Asked::read(&job.content_type, &job.body, &self.limits)?;
-        let read = served.reader.read(&asked).map_err(Problem::bad)?;
+        let read = served.reader.read(&asked).map_err(Problem::unfit)?;
         check_count(read.count, &self.limits)?;
         Ok(read)
     }
@@ -105,19 +104,12 @@ impl Work {
         jury: &mut Jury<'_>,
         values: &[f32],
         count: usize,
-    ) -> Result<Answers, Problem> {
-        let mut all = Answers::default();
+    ) -> Answers {
         let size = served.reader.size();
-        for first in (0..count).step_by(served.batch) {
-            let n = served.batch.min(count - first);
-            let x = Input::Floats(&values[first * size..][..n * size]);
-            self.metrics.computed(n);
-            all.extend(match served.kind {
-                Kind::Faces => served.tell_faces(&jury.embed(x, n)),
-                _ => served.tell(&jury.ask(x, n)),
-            });
-        }
-        Ok(all)
+        served.answer(jury, count, |range| {
+            self.metrics.computed(range.len());
+            Input::Floats(&values[range.start * size..range.end * size])
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::train_form::TrainForm;
 use crate::words::{self, LATER};
 use crate::{
     Action, Data, Duration, Holdout, Length, LossName, Model, NodeSelector, On, Schedule, Split,
-    Train, nearest, strategy_check,
+    Train, nearest, serve_check, strategy_check,
 };
 
 /// How many steps a run may have. Planning takes time that grows with their square.
@@ -53,6 +53,7 @@ pub(crate) fn on(on: &On) -> Vec<Complaint> {
         ("driver", &kubernetes.driver),
         ("workers", &kubernetes.workers),
         ("servers", &kubernetes.servers),
+        ("serve", &kubernetes.serve),
     ];
     let mut complaints = vec![];
     for (role, pods) in roles {
@@ -62,9 +63,14 @@ pub(crate) fn on(on: &On) -> Vec<Complaint> {
                 complaints.push(Complaint::new(path, words::not_a_quantity(amount)));
             }
         }
-        if let (Some(NodeSelector::Each(_)), "driver") = (&pods.node_selector, role) {
+        let alike = match role {
+            "driver" => "there is one driver, but a list is given",
+            "serve" => "pods that serve are all alike, but a list is given",
+            _ => continue,
+        };
+        if let Some(NodeSelector::Each(_)) = &pods.node_selector {
             let path = Path::from(["on", "kubernetes", role, "node_selector"]);
-            let complaint = Complaint::new(path, "there is one driver, but a list is given");
+            let complaint = Complaint::new(path, alike);
             complaints.push(complaint.with_hint("write the labels alone: `{disktype: ssd}`"));
         }
     }
@@ -103,8 +109,11 @@ pub(crate) fn steps(steps: &[Placed]) -> Vec<Complaint> {
                     );
                 }
             }
+            // Seen to below: a page is one of all steps.
+            Action::Serve(_) => {}
         }
     }
+    complaints.extend(serve_check::check(steps));
     complaints
 }
 

@@ -8,14 +8,14 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::train_form::TrainForm;
-use crate::{Data, Evaluate, Model, On, Prepare};
+use crate::{Data, Evaluate, Model, On, Prepare, Serve};
 
 /// A Trainyard run file.
 ///
-/// The short form has `data`, `model`, `train` and `evaluate`; the long form has `steps`.
+/// The short form has `data`, `model`, `train`, `evaluate` and `serve`; the long form has `steps`.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("x-later" = ["serve", "sweep", "output"]))]
+#[schemars(extend("x-later" = ["sweep", "output"]))]
 pub(crate) struct RunFile {
     /// What the run is called: lower-case letters, digits and dashes, beginning with a letter, at
     /// most 40 characters.
@@ -36,6 +36,9 @@ pub(crate) struct RunFile {
     /// How to measure the result; `false` for not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) evaluate: Option<EvaluateForm>,
+    /// Serves the model with a web page when the run is done: `serve: {}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) serve: Option<Serve>,
     /// The long form: every step by name, with what it needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) steps: Option<Steps>,
@@ -55,11 +58,12 @@ pub(crate) enum EvaluateForm {
     How(Evaluate),
 }
 
-/// A step of the long form: what it needs, and one of `prepare`, `train`, `evaluate`.
+/// A step of the long form: what it needs, and one of `prepare`, `train`, `evaluate`,
+/// `serve`.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Step", extend("x-later" = [
-    "serve", "command", "for_each", "resources", "retries", "timeout", "workers"
+    "command", "for_each", "resources", "retries", "timeout", "workers"
 ]))]
 pub(crate) struct StepForm {
     /// The steps that must be done before this one.
@@ -74,6 +78,9 @@ pub(crate) struct StepForm {
     /// Measures what a `train` step trained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) evaluate: Option<Evaluate>,
+    /// Serves what a `train` step trained, when all other steps are done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) serve: Option<Serve>,
 }
 
 /// Steps by name, in the order of the file.

@@ -32,6 +32,8 @@ mod run;
 mod scalar;
 mod schema;
 mod sequence;
+mod serve;
+mod serve_check;
 mod set;
 mod signal;
 mod strategy;
@@ -57,7 +59,9 @@ pub use nearest::nearest;
 pub use network::{Builtin, Model};
 pub use normalization::{BatchNormalization, LayerNormalization, UnitNormalization};
 pub use objective::{Adam, Adamw, Loss, LossName, Optimizer, Reduction, Rmsprop, Sgd};
-pub use on::{Amounts, Kubernetes, Labels, NewClaim, NodeSelector, On, Pod, Pods, Storage};
+pub use on::{
+    Amounts, Kubernetes, Labels, NewClaim, NodeSelector, On, Pod, Pods, Service, Storage,
+};
 pub use parse::parse;
 pub use picture::{
     Fill, Flip, RandomFlip, RandomRotation, RandomTranslation, Rescaling, Sides, ZeroPadding2D,
@@ -68,6 +72,7 @@ pub use reference::reference;
 pub use run::{Action, RunSpec, Step, yaml};
 pub use schema::schema;
 pub use sequence::{Bidirectional, Embedding, Gru, Lstm, MergeMode, Recurrent};
+pub use serve::{Serve, Together};
 pub use signal::{Conv1D, GlobalPooling1D, Padding1D, Pooling1D};
 pub use strategy::{Average, Combine, Mode, Outer, ParameterServer, Strategy, Sync};
 pub use train::{Checkpoint, Clip, EarlyStop, Length, Monitor, Schedule, Train};

@@ -39,9 +39,42 @@ pub struct Kubernetes {
     /// The pods that hold weights for them, where weights lie on servers.
     #[serde(default)]
     pub servers: Pods,
+    /// The pods that serve the model, where the run ends with a page.
+    #[serde(default, skip_serializing_if = "Pods::is_usual")]
+    pub serve: Pods,
+    /// How others on the network reach the page; `trainyard open` does in any case.
+    #[serde(default, skip_serializing_if = "Service::is_usual")]
+    pub service: Service,
     /// Merged into every pod as it is, in the words of Kubernetes: tolerations, pull secrets, labels.
     #[serde(default, skip_serializing_if = "Pod::is_empty")]
     pub pod: Pod,
+}
+
+/// How others on the network reach a page, in the words of Kubernetes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Service {
+    /// Within the cluster alone.
+    #[default]
+    ClusterIP,
+    /// At a port of every node, which the cluster chooses.
+    NodePort,
+    /// At an address of its own, where the cluster gives such.
+    LoadBalancer,
+}
+
+impl Service {
+    /// Its name in a run file, and on a cluster.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Service::ClusterIP => "ClusterIP",
+            Service::NodePort => "NodePort",
+            Service::LoadBalancer => "LoadBalancer",
+        }
+    }
+
+    fn is_usual(&self) -> bool {
+        *self == Service::default()
+    }
 }
 
 /// Where a run's folder lies.
@@ -92,7 +125,8 @@ pub struct Pods {
     /// What each of them is given at most.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: Amounts,
-    /// Where the others reach them; 7070 for the driver, 9000 for workers, 8000 for servers.
+    /// Where they are reached; 7070 for the driver, 9000 for workers, 8000 for servers, 8080 for those that
+    /// serve.
     #[schemars(range(min = 1024))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
@@ -115,6 +149,10 @@ pub enum NodeSelector {
 }
 
 impl Pods {
+    fn is_usual(&self) -> bool {
+        *self == Pods::default()
+    }
+
     /// The labels that a node must have for the pod in a place, counted from 0. Where there are more
     /// places than labels, they are taken in turn.
     pub fn labels(&self, place: usize) -> Option<&Labels> {

@@ -28,7 +28,7 @@ pub(crate) fn resolve(file: RunFile) -> Result<RunSpec, Vec<Complaint>> {
     }
 }
 
-/// `prepare`, `train` and, unless it is turned off, `evaluate`.
+/// `prepare`, `train`, unless it is turned off `evaluate`, and, if it is asked for, `serve`.
 fn short(file: RunFile) -> Result<Vec<Placed>, Vec<Complaint>> {
     let mut complaints = Vec::new();
     let mut train = file.train.unwrap_or_default();
@@ -70,6 +70,10 @@ fn short(file: RunFile) -> Result<Vec<Placed>, Vec<Complaint>> {
         let action = Action::Evaluate(evaluate);
         steps.push(placed("evaluate", ["train"], action, Path::from(["evaluate"])));
     }
+    if let Some(serve) = file.serve {
+        let last = steps.last().map_or("train", |placed| placed.step.id.as_str()).to_owned();
+        steps.push(placed("serve", [&*last], Action::Serve(serve), Path::from(["serve"])));
+    }
     Ok(steps)
 }
 
@@ -85,6 +89,7 @@ fn long(file: RunFile) -> Result<Vec<Placed>, Vec<Complaint>> {
         ("model", file.model.is_some(), "into a `train` step"),
         ("train", file.train.is_some(), "into a step"),
         ("evaluate", file.evaluate.is_some(), "into a step"),
+        ("serve", file.serve.is_some(), "into a step"),
     ];
     let mut complaints: Vec<Complaint> = given
         .iter()
@@ -113,17 +118,20 @@ fn long(file: RunFile) -> Result<Vec<Placed>, Vec<Complaint>> {
 
 fn long_step(id: String, form: StepForm) -> Result<Placed, Complaint> {
     let path = Path::from(["steps", &id]);
-    let (action, path) = match (form.prepare, form.train, form.evaluate) {
-        (Some(prepare), None, None) => (Action::Prepare(prepare), path.join(["prepare", "data"])),
-        (None, Some(train), None) => {
+    let (action, path) = match (form.prepare, form.train, form.evaluate, form.serve) {
+        (Some(prepare), None, None, None) => {
+            (Action::Prepare(prepare), path.join(["prepare", "data"]))
+        }
+        (None, Some(train), None, None) => {
             let path = path.join(["train"]);
             let model = path.join(["model"]);
             (Action::Train(check::complete(train, &path, &model)?), path)
         }
-        (None, None, Some(evaluate)) => (Action::Evaluate(evaluate), path.join(["evaluate"])),
-        (None, None, None) => {
+        (None, None, Some(evaluate), None) => (Action::Evaluate(evaluate), path.join(["evaluate"])),
+        (None, None, None, Some(serve)) => (Action::Serve(serve), path.join(["serve"])),
+        (None, None, None, None) => {
             return Err(Complaint::new(path, "the step does nothing")
-                .with_hint("give it one of `prepare`, `train`, `evaluate`"));
+                .with_hint("give it one of `prepare`, `train`, `evaluate`, `serve`"));
         }
         _ => {
             return Err(Complaint::new(path, "the step does more than one thing")
@@ -154,6 +162,7 @@ impl From<RunSpec> for RunFile {
                 Action::Prepare(prepare) => form.prepare = Some(prepare),
                 Action::Train(train) => form.train = Some(train.into()),
                 Action::Evaluate(evaluate) => form.evaluate = Some(evaluate),
+                Action::Serve(serve) => form.serve = Some(serve),
             }
             (step.id, form)
         });
@@ -164,6 +173,7 @@ impl From<RunSpec> for RunFile {
             model: None,
             train: None,
             evaluate: None,
+            serve: None,
             steps: Some(Steps(steps.collect())),
             on: Some(spec.on).filter(|on| *on != On::default()),
         }

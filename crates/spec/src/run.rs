@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::file::RunFile;
-use crate::{Evaluate, On, Prepare, Train};
+use crate::{Evaluate, On, Prepare, Serve, Train};
 
 /// A run file, resolved. Serialised, it is a run file in the long form again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,8 @@ pub enum Action {
     Train(Train),
     /// Measures a model.
     Evaluate(Evaluate),
+    /// Serves a model, when all else is done.
+    Serve(Serve),
 }
 
 impl RunSpec {
@@ -61,6 +63,7 @@ impl Action {
             Action::Prepare(_) => "prepare",
             Action::Train(_) => "train",
             Action::Evaluate(_) => "evaluate",
+            Action::Serve(_) => "serve",
         }
     }
 }

@@ -197,7 +197,7 @@ steps:
 mnist.yaml:4:3: steps.idle: the step does nothing
   4 |   idle: {}
     |   ^^^^
-  hint: give it one of `prepare`, `train`, `evaluate`
+  hint: give it one of `prepare`, `train`, `evaluate`, `serve`
 
 mnist.yaml:5:3: steps.both: the step does more than one thing
   5 |   both: { prepare: { data: mnist }, evaluate: {} }

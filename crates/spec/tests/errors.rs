@@ -30,7 +30,7 @@ fn an_unknown_field_like_no_other_lists_the_fields() {
         "mnist.yaml:4:1: colour: unknown field
   4 | colour: red
     | ^^^^^^
-  hint: known here: `name`, `seed`, `data`, `model`, `train`, `evaluate`, `steps`, `on`"
+  hint: known here: `name`, `seed`, `data`, `model`, `train`, `evaluate`, `serve`, `steps`, `on`"
     );
 }
 
@@ -63,8 +63,8 @@ mnist.yaml:6:12: train.threads: expected a whole number, found the text `\"4\"`
 #[test]
 fn what_a_later_version_has_is_not_called_unknown() {
     assert_eq!(
-        messages("serve: {}\nsweep: {}\noutput: x\n"),
-        ["serve", "sweep", "output"].map(|field| format!("{field}: not in this version yet"))
+        messages("sweep: {}\noutput: x\n"),
+        ["sweep", "output"].map(|field| format!("{field}: not in this version yet"))
     );
     let later =
         |path: &str, word: &str| vec![format!("{path}: `{word}` is not in this version yet")];
@@ -161,7 +161,7 @@ fn what_is_no_run_file_at_all() {
         "mnist.yaml:1:1: expected a mapping, found `hello`
   1 | hello
     | ^^^^^
-  hint: it has the fields `name`, `seed`, `data`, `model`, `train`, `evaluate`, `steps`, `on`"
+  hint: it has the fields `name`, `seed`, `data`, `model`, `train`, `evaluate`, `serve`, `steps`, `on`"
     );
     assert_eq!(
         error("name: a\n"),

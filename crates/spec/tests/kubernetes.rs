@@ -74,3 +74,19 @@ fn a_wrong_field_is_named() {
     );
     assert_eq!(messages("on: {kubernetes: {driver: {node_selector: [{a: b}]}}}").len(), 1);
 }
+
+#[test]
+fn a_page_is_reached_as_kubernetes_calls_it() {
+    let given = |text: &str| spec::Kubernetes::parse(text);
+    let usual = given("{}").unwrap();
+    assert_eq!((usual.service, usual.serve), (spec::Service::ClusterIP, spec::Pods::default()));
+    let open = given("{service: NodePort, serve: {limits: {memory: 1Gi}, port: 9090}}").unwrap();
+    assert_eq!((open.service.as_str(), open.serve.port), ("NodePort", Some(9090)));
+    let said = |text: &str| given(text).unwrap_err().to_string();
+    let word = said("{service: Nodeport}");
+    assert!(word.contains("unknown value `Nodeport`; did you mean `NodePort`?"), "{word}");
+    let list = said("{serve: {node_selector: [{pool: a}]}}");
+    assert!(list.contains("pods that serve are all alike, but a list is given"), "{list}");
+    let amount = said("{serve: {limits: {memory: much}}}");
+    assert!(amount.contains("on.kubernetes.serve.limits.memory"), "{amount}");
+}

@@ -223,7 +223,7 @@ fn servers_are_checked_too() {
                     train.workers = workers;
                     train.strategy = Strategy::ParameterServer(servers);
                 }
-                spec::Action::Evaluate(_) => {}
+                spec::Action::Evaluate(_) | spec::Action::Serve(_) => {}
             }
         }
         let json = serde_json::to_string(&spec).expect("a spec is JSON");

@@ -9,6 +9,7 @@
 
 mod alive;
 mod error;
+mod hex;
 mod http;
 mod lock;
 mod publish;
@@ -20,6 +21,7 @@ mod store;
 
 pub use alive::Alive;
 pub use error::StoreError;
+pub use hex::hex;
 pub use lock::{Lock, Owner};
 pub use publish::{publish, publish_file, publish_private};
 pub use reader::Reader;

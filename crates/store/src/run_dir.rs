@@ -106,6 +106,11 @@ impl RunDir {
         self.path.join("report.json")
     }
 
+    /// Where the run's page is, while it is shown; readable by the owner only.
+    pub fn page(&self) -> PathBuf {
+        self.path.join("page.json")
+    }
+
     /// How other processes join the run; readable by the owner only.
     pub fn join(&self) -> PathBuf {
         self.path.join("join.json")

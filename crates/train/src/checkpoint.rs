@@ -101,7 +101,7 @@ impl Checkpoints {
         let manifest = Manifest {
             version: VERSION,
             file: format!("{}.f32", self.writer),
-            sha256: hex(&Sha256::digest(&bytes)),
+            sha256: store::hex(&Sha256::digest(&bytes)),
             arrays: snapshot.arrays.iter().map(|(name, a)| (name.clone(), a.len())).collect(),
             position: snapshot.position.clone(),
         };
@@ -146,7 +146,7 @@ impl Checkpoints {
             return Err(wrong(format!("format {} is not {VERSION}", manifest.version)));
         }
         let bytes = self.store.get(&format!("{step}/{}", manifest.file), MAX_STATE_BYTES)?;
-        if hex(&Sha256::digest(&bytes)) != manifest.sha256 {
+        if store::hex(&Sha256::digest(&bytes)) != manifest.sha256 {
             return Err(wrong("its numbers do not have the hash in its manifest".into()));
         }
         let mut values =
@@ -210,10 +210,6 @@ impl Checkpoints {
             Err(error) => Err(error),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use data::{Samples, View};
 use engine::{Cpu, Input, Jury, Outcome, Program, Session, cross_entropy};
-use model::{Graph, Model, Published, Verdict};
+use model::{Graph, Model, Published, Verdict, is_word};
 use spec::{Loss, LossName};
 
 use crate::event::Metrics;
@@ -122,10 +122,9 @@ pub fn check_vocabulary(graph: &Graph, words: Option<usize>) -> Result<(), Error
 /// Whether the ids of samples, where a network takes ids, are all words that it knows.
 pub fn check_ids(graph: &Graph, x: View<'_>) -> Result<(), Error> {
     let Some(words) = graph.vocabulary() else { return Ok(()) };
-    let is_word = |id: f32| id >= 0.0 && id < words as f32 && id.trunc() == id;
     let wrong = match x {
-        View::U8(x) => x.iter().map(|&id| f32::from(id)).find(|&id| !is_word(id)),
-        View::F32(x) => x.iter().copied().find(|&id| !is_word(id)),
+        View::U8(x) => x.iter().map(|&id| f32::from(id)).find(|&id| !is_word(id, words)),
+        View::F32(x) => x.iter().copied().find(|&id| !is_word(id, words)),
         ids => ids.largest_id().filter(|&id| id as usize >= words).map(|id| id as f32),
     };
     wrong.map_or(Ok(()), |id| {

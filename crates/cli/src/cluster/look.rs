@@ -92,7 +92,7 @@ impl std::io::Write for Counted<'_> {
 }
 
 /// The run that a name means: the newest of that name, or the one of that name and number.
-async fn resolve(api: &Api, name: &str) -> Result<String, Failure> {
+pub(super) async fn resolve(api: &Api, name: &str) -> Result<String, Failure> {
     let runs = kubernetes::runs(api).await?;
     if runs.iter().any(|run| run.name == name) {
         return Ok(name.to_owned());

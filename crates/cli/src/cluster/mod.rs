@@ -2,6 +2,8 @@
 
 mod inputs;
 mod look;
+mod open;
+mod page;
 mod pipe;
 pub(crate) mod planned;
 mod run;
@@ -12,6 +14,7 @@ use exec::kubernetes::{Api, connect};
 use crate::failure::{Failure, OrUsage};
 
 pub(crate) use look::{forward, get, list, remove, stop, why};
+pub(crate) use open::open;
 pub(crate) use run::{examine, render, run};
 
 /// Where runs take place.

@@ -14,7 +14,7 @@ use signal_hook::iterator::Signals;
 use spec::RunSpec;
 use train::{Event, Report};
 
-use super::{Place, block_on, inputs};
+use super::{Place, block_on, inputs, page};
 use crate::env::Env;
 use crate::failure::{Failure, OrUsage};
 use crate::verbs::get::Part;
@@ -36,8 +36,9 @@ fn request(
     let image = image.or_usage()?;
     given.image = Some(image.clone());
     let given = given.clone();
+    page::leave_out_what_is_of_this_machine(spec);
     // What is wrong with the file is said here rather than in a pod.
-    let (plan, _) = facts::plan(spec, env)?;
+    let (plan, facts) = facts::plan(spec, env)?;
     let inputs = inputs::find(spec)?;
     let request = Request {
         name: spec.name.clone(),
@@ -46,6 +47,7 @@ fn request(
         image,
         given,
         memory: beside(&plan),
+        page: page::of(spec, &plan, &facts),
     };
     Ok((request, inputs))
 }
@@ -67,6 +69,7 @@ pub(crate) fn run(
     block_on(async {
         let api = place.api().await?;
         let volume = volume(&api, &request.name, &request.given.storage).await?;
+        page::check(&request, &volume)?;
         let found = if fresh { Before::Nothing } else { before(&api, &request).await? };
         let run = match found {
             Before::GoesOn(run) => {
@@ -86,6 +89,9 @@ pub(crate) fn run(
         };
         inputs::send(&api, &run, &inputs).await?;
         watch(&api, &run, place, json, env).await?;
+        if request.page.is_some() {
+            output::talk(&format!("`trainyard open {run} {}` opens its page", place.flags()));
+        }
         match volume {
             // What was made is in the driver's pod alone.
             Volume::None => super::look::fetch(&api, &run, Part::Model, Path::new(&run)).await,
@@ -103,7 +109,7 @@ pub(crate) fn examine(
     let (plan, _) = facts::plan(&spec, env)?;
     let of = |task: &plan::Task| task.processes + task.servers.map_or(0, |it| it.processes);
     let workers = plan.tasks.iter().filter(|task| matches!(task.role, Role::Worker { .. }));
-    let pods = 1 + workers.map(of).max().unwrap_or(0);
+    let pods = 1 + workers.map(of).max().unwrap_or(0).max(usize::from(plan.serving.is_some()));
     let (request, _) = request(&mut spec, image, env)?;
     block_on(async {
         let api = place.api().await?;
@@ -127,6 +133,7 @@ pub(crate) fn render(
     }
     // Whether the cluster has volumes is not known here.
     let volume = Volume::asked(&request.given.storage).unwrap_or(Volume::None);
+    page::check(&request, &volume)?;
     let run = format!("{}-1", request.name);
     for object in request.render(&run, namespace, &volume) {
         output::print(&format!("---\n{}", spec::yaml(&object)));

@@ -1,5 +1,7 @@
 //! `trainyard drive`: the driver of a run in a cluster. Its Job starts it; people do not.
 
+mod page;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,6 +14,7 @@ use exec::{Driver, Ending, Limits, Local};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
+use spec::RunSpec;
 use store::{Lock, Owner, RunDir};
 use train::{Clock, Event, Join, read_events};
 
@@ -91,15 +94,9 @@ async fn drive(
     let owner = Owner::this_process(Clock::system().unix_ms());
     let lock = Lock::acquire(&run, &owner, driver::DYING, std::thread::sleep)?;
     share_secret(&args.join, &run)?;
-    let given = spec.on.kubernetes.clone().unwrap_or_default();
-    let site = Site {
-        run: args.run.clone(),
-        namespace: post.namespace.clone(),
-        image: given.image.clone().context("the run file names no image").or_usage()?,
-        given,
-        owner: post.job_uid.clone(),
-    };
+    let site = site(&args.run, &spec, post)?;
     let herald = Herald::new(api, &site);
+    let place = site.clone();
     let local = Local::new("/proc/self/exe".into(), vec!["worker".into()], run.clone());
     let mut launcher = Cluster::open(api.clone(), site, local, run.clone()).await?;
     let lost = !run.events().exists() && launcher.found_pods();
@@ -144,11 +141,26 @@ async fn drive(
     })
     .await;
     if let Ok(Ending::Done(report)) = &ending {
+        if let Some(serving) = &plan.serving {
+            page::show(api, &place, (&run, serving), args.linger > 0).await;
+        }
         output::print(&json!({ "report": report }).to_string());
     }
     launcher.settle().await;
     lock.release()?;
     Ok(ending?)
+}
+
+/// Where the run is, and what it is given there.
+fn site(run: &str, spec: &RunSpec, post: &Post) -> Result<Site, Failure> {
+    let given = spec.on.kubernetes.clone().unwrap_or_default();
+    Ok(Site {
+        run: run.to_owned(),
+        namespace: post.namespace.clone(),
+        image: given.image.clone().context("the run file names no image").or_usage()?,
+        given,
+        owner: post.job_uid.clone(),
+    })
 }
 
 /// Gets back the folder that an earlier driver had, from the process that kept a copy of it.

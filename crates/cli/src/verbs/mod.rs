@@ -15,6 +15,7 @@ pub(crate) mod inspect;
 pub(crate) mod join;
 pub(crate) mod logs;
 pub(crate) mod ls;
+pub(crate) mod open;
 pub(crate) mod plan;
 pub(crate) mod pod;
 pub(crate) mod predict;

@@ -33,7 +33,11 @@ pub(crate) struct Unpack {
 
 /// Stay for a while and do nothing
 #[derive(clap::Args)]
-pub(crate) struct Rest {}
+pub(crate) struct Rest {
+    /// For how many seconds
+    #[arg(long, default_value_t = STAYS.as_secs())]
+    seconds: u64,
+}
 
 /// Look a name up
 #[derive(clap::Args)]
@@ -77,13 +81,13 @@ pub(crate) fn unpack(args: &Unpack) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(crate) fn rest(_: &Rest) -> Result<(), Failure> {
+pub(crate) fn rest(args: &Rest) -> Result<(), Failure> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::spawn(move || {
         if signals.forever().next().is_some() {
             std::process::exit(0);
         }
     });
-    std::thread::sleep(STAYS);
+    std::thread::sleep(Duration::from_secs(args.seconds));
     Ok(())
 }

@@ -1,129 +1,110 @@
-//! `trainyard predict`: the answers of a model or an ensemble.
+//! `trainyard predict`: the answers of a model or an ensemble, as its server would give them.
+
+mod asking;
+mod question;
+
+use std::path::PathBuf;
 
 use anyhow::anyhow;
-use engine::{Cpu, Jury};
-use model::{Model, Published, Verdict};
-use serde::Serialize;
+use engine::Cpu;
+use serve::{Answers, Combine, Served};
 
 use crate::env::Env;
-use crate::failure::{Failure, OrUsage};
-use crate::{find, output};
+use crate::failure::Failure;
+use crate::{find, gallery, output};
+use asking::Asking;
+use question::Question;
 
 /// How many samples are computed at a time.
 const BATCH: usize = 100;
 
-/// Print a model's answers for samples
+/// Print a model's answers to pictures, texts or samples
 ///
-/// Inputs are npz files with `x`, or idx files of images. Bytes are scaled as in training; floats are taken
-/// as they are. Without --json, each sample's most probable class and
-/// its probability. Of an ensemble, the class that most of its models vote for, the mean of their
-/// probabilities, and the votes. Of a model for faces, the embedding, scaled to length 1.
+/// Inputs are pictures (JPEG, PNG, GIF, BMP, Netpbm) or texts, whichever the model takes, and are prepared as in
+/// training; a folder means all pictures in it, or all its .txt files. Samples that are prepared already are npz files
+/// with `x`, or idx files of images: bytes are scaled as in training, floats are taken as they are. Without --json, each
+/// one's most probable class and its probability. Of an ensemble, the class that most of its models vote for, the mean
+/// of their probabilities, and the votes. Of a model for faces, the nearest people of the gallery and how far away they
+/// are; without a gallery the embedding, scaled to length 1.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  trainyard predict final.safetensors d/0.npz
-  trainyard predict mnist-sample x.npz --json")]
+  trainyard predict mnist-sample seven.png
+  trainyard predict pets photos/ --json
+  trainyard predict imdb --text 'So good!' review.txt
+  trainyard predict faces somebody.jpg --gallery people/
+  trainyard predict final.safetensors d/0.npz")]
 pub(crate) struct Args {
     /// A model file, an ensemble's folder, or a run
     model: String,
-    /// Files of samples
-    #[arg(required = true)]
-    inputs: Vec<std::path::PathBuf>,
-    /// Print {"predictions": [[…]]}, in input order; of an ensemble also its "votes" and "classes"
+    /// Pictures, texts, files of samples, or folders of pictures or texts
+    #[arg(required_unless_present = "text")]
+    inputs: Vec<PathBuf>,
+    /// A text itself; may be given several times
+    #[arg(long)]
+    text: Vec<String>,
+    /// Of a model for faces: a folder with a folder of pictures for each person
+    #[arg(long)]
+    gallery: Option<PathBuf>,
+    /// Print what POST /v1/predict answers, in input order: "predictions", "classes", "labels" and more; of npz and idx
+    /// files alone {"predictions": [[…]]}, of an ensemble also its "votes" and "classes"
     #[arg(long)]
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    predictions: Vec<&'a [f32]>,
-    #[serde(flatten)]
-    ballot: Option<Ballot<'a>>,
-}
-
-/// What only an ensemble has: how many members voted for each class, and which class won.
-#[derive(Serialize)]
-struct Ballot<'a> {
-    votes: Vec<&'a [u32]>,
-    classes: &'a [usize],
-}
-
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     let (_, published) = find::model(&args.model, env)?;
-    if published.first().card.embedding {
-        return embed(&published, args, env);
+    let mut served = Served::new(published, Combine::Vote, BATCH)?;
+    if let Some(folder) = &args.gallery {
+        served = gallery::add(served, folder, env)?;
     }
-    let verdict = ask(&published, args, env)?;
-    // One number of a network is the second of two probabilities; the other one follows from it.
-    let outputs: usize = published.first().graph.output_shape().iter().product();
-    let width = outputs.max(2);
-    let rows = verdict.probabilities.chunks_exact(width);
-    let predictions: Vec<&[f32]> = rows.map(|row| &row[width - outputs..]).collect();
-    let votes: Vec<&[u32]> = verdict.votes.chunks_exact(width).collect();
-    if let Some(row) = predictions.iter().position(|row| row.iter().any(|p| !p.is_finite())) {
-        return Err(anyhow!("the model's answer to sample {row} is not a number").into());
+    let questions = question::all(&args.inputs, &args.text, served.about().kind)?;
+    let mut asking = Asking::new(&served, Cpu::new(env.threads, env.isa()))?;
+    asking.ask(&questions)?;
+    let Asking { names, mut answers, .. } = asking;
+    let finite = |row: &Vec<f32>| row.iter().all(|number| number.is_finite());
+    if let Some(place) = answers.predictions.iter().position(|row| !finite(row)) {
+        let name = &names[place];
+        return Err(anyhow!("the model's answer to {name} is not a number").into());
     }
-    let is_ensemble = matches!(published, Published::Many(_));
     if args.json {
-        let ballot = is_ensemble.then_some(Ballot { votes, classes: &verdict.classes });
-        return output::json(&Answer { predictions, ballot });
+        let arrays = |question: &Question| matches!(question, Question::Arrays(_));
+        if questions.iter().any(arrays) {
+            // Words are told of texts only, and a list of some would be read as one of all.
+            answers.words.clear();
+        }
+        if questions.iter().all(arrays) {
+            answers.labels.clear();
+            // An ensemble's class need not be the one that is most probable; otherwise it goes without saying.
+            if answers.votes.is_empty() {
+                answers.classes.clear();
+            }
+        }
+        return output::json(&answers);
     }
-    let (labels, members) = (&published.first().card.labels, published.members().len());
-    for (number, &class) in verdict.classes.iter().enumerate() {
-        let label = labels.get(class).cloned().unwrap_or_else(|| class.to_string());
-        let probability = verdict.probabilities[number * width + class];
-        let votes = match is_ensemble {
-            true => format!(", {} of {members} votes", votes[number][class]),
-            false => String::new(),
-        };
-        output::print(&format!("{number}: {label} ({probability:.4}{votes})"));
+    for (place, name) in names.iter().enumerate() {
+        output::print(&format!("{name}: {}", told(&served, &answers, place)));
     }
     Ok(())
 }
 
-/// Prints embeddings, each of length 1.
-fn embed(published: &Published, args: &Args, env: &Env) -> Result<(), Failure> {
-    let Model { graph, card, .. } = published.first();
-    let mut jury = Jury::new(published, BATCH, Cpu::new(env.threads, env.isa()))?;
-    let mut all = vec![];
-    for path in &args.inputs {
-        let inputs = data::inputs(path, graph.input_shape()).or_usage()?;
-        for start in (0..inputs.len()).step_by(BATCH) {
-            let range = start..inputs.len().min(start + BATCH);
-            let x = train::input(inputs.rows(range.clone()), card.input.scale);
-            all.extend(jury.embed(x, range.len()));
-        }
+/// One answer, for people.
+fn told(served: &Served, answers: &Answers, place: usize) -> String {
+    let row = &answers.predictions[place];
+    if let Some(nearest) = answers.nearest.get(place) {
+        let people = nearest.iter().map(|near| format!("{} ({:.4})", near.person, near.distance));
+        return people.collect::<Vec<_>>().join(", ");
     }
-    let rows: Vec<&[f32]> = all.chunks_exact(graph.output_shape()[0]).collect();
-    if let Some(row) = rows.iter().position(|row| row.iter().any(|x| !x.is_finite())) {
-        return Err(anyhow!("the model's answer to sample {row} is not a number").into());
-    }
-    if args.json {
-        return output::json(&Answer { predictions: rows, ballot: None });
-    }
-    for (number, row) in rows.iter().enumerate() {
-        let numbers: Vec<String> = row.iter().map(|x| format!("{x:.4}")).collect();
-        output::print(&format!("{number}: {}", numbers.join(" ")));
-    }
-    Ok(())
-}
-
-/// The answers to all inputs, one after another.
-fn ask(published: &Published, args: &Args, env: &Env) -> Result<Verdict, Failure> {
-    let mut jury = Jury::new(published, BATCH, Cpu::new(env.threads, env.isa()))?;
-    let scale = published.first().card.input.scale;
-    let mut all = Verdict::default();
-    for path in &args.inputs {
-        let graph = &published.first().graph;
-        let inputs = data::inputs(path, graph.input_shape()).or_usage()?;
-        train::check_ids(graph, inputs.x.view()).or_usage()?;
-        for start in (0..inputs.len()).step_by(BATCH) {
-            let range = start..inputs.len().min(start + BATCH);
-            let Verdict { classes, probabilities, votes } =
-                jury.ask(train::input(inputs.rows(range.clone()), scale), range.len());
-            all.classes.extend(classes);
-            all.probabilities.extend(probabilities);
-            all.votes.extend(votes);
-        }
-    }
-    Ok(all)
+    let Some(&class) = answers.classes.get(place) else {
+        return row.iter().map(|number| format!("{number:.4}")).collect::<Vec<_>>().join(" ");
+    };
+    let probability = match row[..] {
+        // One number is the second of two probabilities.
+        [second] if class == 0 => 1.0 - second,
+        [second] => second,
+        _ => row[class],
+    };
+    let votes = answers.votes.get(place).map_or(String::new(), |votes| {
+        format!(", {} of {} votes", votes[class], served.about().members)
+    });
+    format!("{} ({probability:.4}{votes})", answers.labels[place])
 }

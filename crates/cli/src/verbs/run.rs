@@ -1,8 +1,11 @@
-//! `trainyard run`: the driver of a run, on this machine.
+//! `trainyard run`: the driver of a run, on this machine, and then the page that the file asks for.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use exec::Ending;
+use plan::Serving;
+use spec::Action;
 use store::{RunDir, Runs};
 
 use crate::address;
@@ -11,17 +14,19 @@ use crate::driver::{self, Work};
 use crate::env::{Env, absolute};
 use crate::failure::Failure;
 use crate::run_file::RunFile;
+use crate::serving::Page;
 use crate::view::View;
 use crate::{facts, output, report_text};
 
-/// Carry out a run file: prepare data, train, evaluate, report
+/// Carry out a run file: prepare data, train, evaluate, report, serve
 ///
 /// Continues the newest run of the same name if it is unfinished and the file asks for the same;
-/// otherwise starts a new one. Ctrl-C saves and stops; running the same command again goes on.
+/// otherwise starts a new one. Ctrl-C saves and stops; running the same command again goes on. Where the
+/// file says `serve`, a run that is done is followed by the model's page, until Ctrl-C.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   trainyard run mnist-sample.yaml
-  trainyard run mnist-sample.yaml --set train.epochs=5 --name longer
+  trainyard run mnist-sample.yaml --set train.epochs=5 --name longer --no-serve
   trainyard run mnist-sample.yaml --on kubernetes --image registry.example/trainyard:0.1
   trainyard run mnist-sample.yaml --json | jq -c 'select(.event == \"epoch\")'")]
 pub(crate) struct Args {
@@ -36,6 +41,9 @@ pub(crate) struct Args {
     /// Print events as JSON, one a line
     #[arg(long)]
     json: bool,
+    /// End when the run is done, even if the file says `serve`
+    #[arg(long)]
+    no_serve: bool,
     /// How many processes train, where that is to be fewer than one for each worker; with 0 only
     /// those that join. The result does not depend on it
     #[arg(long, value_name = "N")]
@@ -52,8 +60,11 @@ pub(crate) struct Args {
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     address::check(&args.listen)?;
-    let spec = args.file.spec()?;
+    let mut spec = args.file.spec()?;
     if args.place.is_cluster() {
+        if args.no_serve {
+            spec.steps.retain(|step| !matches!(step.action, Action::Serve(_)));
+        }
         return cluster::run(
             &args.place,
             (spec, args.image.as_deref()),
@@ -63,6 +74,8 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
     }
     let (plan, _) = facts::plan(&spec, env)?;
     facts::check_memory(&plan, env)?;
+    let serving = plan.serving.as_ref().filter(|_| !args.no_serve);
+    serving.map_or(Ok(()), |serving| Page::asked(&serving.serve).check())?;
     let runs = Runs::new(absolute(args.out.as_ref().unwrap_or(&env.runs))?);
     let run = driver::choose(&runs, &spec, args.fresh)?;
     let work = Work {
@@ -81,7 +94,7 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
             if !args.json {
                 output::print(&report_text::closing(&report, &shown(&run, env)));
             }
-            Ok(())
+            serving.map_or(Ok(()), |serving| serve(serving, &work, env))
         }
         Ending::Stopped => {
             output::talk(&format!("`trainyard run` with the same file continues {}", run.id()));
@@ -89,6 +102,12 @@ pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
         }
         Ending::Failed(reason) => Err(Failure::Failed(anyhow::anyhow!("{reason}"))),
     }
+}
+
+/// Serves what a run that is done has made. Somebody who has asked to stop by now wants no page.
+fn serve(serving: &Serving, work: &Work<'_>, env: &Env) -> Result<(), Failure> {
+    let page = Page::asked(&serving.serve).of(&work.run.model(&serving.model)).of_run(work.run);
+    page.show(env, &|_| work.stop.load(Ordering::SeqCst) == 0)
 }
 
 /// What the user calls the run: by its id where it lies where runs are looked for, else by its path.

@@ -1,25 +1,12 @@
 //! `trainyard serve`: a model behind HTTP, with a page where people try it.
 
-mod follow;
-mod source;
+use std::path::PathBuf;
 
-use std::io::ErrorKind;
-use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use anyhow::{Context, anyhow, bail};
-use serve::{Combine, Gather, Limits, Server, Settings, Token};
-use tokio::net::TcpListener;
-use tokio::runtime::Builder;
+use serve::{Combine, Gather, Limits};
 
 use crate::env::Env;
-use crate::failure::{Failure, OrUsage};
-use crate::output;
-use source::Source;
-
-/// Where people expect a page, if nobody else is there.
-const PORT: u16 = 8080;
+use crate::failure::Failure;
+use crate::serving::{self, Page};
 
 /// Serve a model with a web page
 ///
@@ -33,6 +20,7 @@ const PORT: u16 = 8080;
   trainyard serve my.h5 --port 9000
   trainyard serve models/ --combine mean
   trainyard serve faces --gallery people/
+  trainyard serve pets --examples pets/test
   trainyard serve mnist-sample --host 0.0.0.0 --token-file token")]
 pub(crate) struct Args {
     /// Runs, model files, ensembles, or folders of model files
@@ -50,6 +38,9 @@ pub(crate) struct Args {
     /// Of a model for faces: a folder with a folder of pictures for each person
     #[arg(long)]
     gallery: Option<PathBuf>,
+    /// Of a model for pictures or faces: a folder of pictures that the page offers to whoever has none at hand
+    #[arg(long)]
+    examples: Option<PathBuf>,
     /// How several models answer together
     #[arg(long, value_enum, default_value_t = By::Vote)]
     combine: By,
@@ -73,88 +64,34 @@ enum By {
 }
 
 pub(crate) fn act(args: &Args, env: &Env) -> Result<(), Failure> {
-    let address = listened(&args.host, args.port)?;
-    let token = match (&args.token_file, address.ip().is_loopback()) {
-        (Some(file), _) => Some(token(file).or_usage()?),
-        (None, true) => None,
-        (None, false) => {
-            let host = &args.host;
-            return Err(Failure::Usage(anyhow!(
-                "--host {host} lets others ask, and these need a token; add --token-file FILE, which is \
-                 made where there is none"
-            )));
-        }
-    };
-    let source = Source {
-        names: args.models.clone(),
+    let page = Page {
+        models: args.models.clone(),
+        host: args.host.clone(),
+        port: args.port,
+        token_file: args.token_file.clone(),
+        gallery: args.gallery.clone(),
         combine: match args.combine {
             By::Mean => Combine::Mean,
             By::Vote => Combine::Vote,
         },
-        batch: args.batch,
-        gallery: args.gallery.clone(),
-        env: env.clone(),
+        examples: args.examples.clone(),
+        gather: serving::gather(args.batch, args.wait),
+        queue: args.queue,
+        note: None,
     };
-    let version = source.version();
-    let served = source.load()?;
-    let settings = Settings {
-        token,
-        limits: Limits { queue: args.queue.max(1), ..Limits::default() },
-        gather: Gather { batch: args.batch.max(1), moment: Duration::from_millis(args.wait) },
-        processors: env.threads,
-        isa: env.isa(),
-    };
-    let here = Builder::new_multi_thread()
-        .worker_threads(env.threads.clamp(1, 4))
-        .thread_name("http")
-        .enable_all()
-        .build()
-        .context("cannot start a thread")?;
-    let listener = here.block_on(async {
-        match TcpListener::bind(address).await {
-            Err(error) if error.kind() == ErrorKind::AddrInUse && args.port.is_none() => {
-                TcpListener::bind(SocketAddr::new(address.ip(), 0)).await
-            }
-            bound => bound,
-        }
-    });
-    let listener = listener.with_context(|| format!("cannot listen at {address}"))?;
-    let name = served.about().name.clone();
-    let server = Server::new(listener, settings, served)?;
-    output::talk(&format!("serving {name} at {}", server.link(&shown(&args.host))?));
-    let orders = follow::start(source, version)?;
-    if !here.block_on(server.run(orders)) {
-        output::talk("some answers took too long and were given up");
-    }
-    here.shutdown_background();
-    Ok(())
+    page.show(env, &|_| true)
 }
 
-/// The name that a person on this machine reaches the server by.
-fn shown(host: &str) -> String {
-    match host {
-        "0.0.0.0" => "127.0.0.1".into(),
-        "::" => "::1".into(),
-        other => other.into(),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn listened(host: &str, port: Option<u16>) -> Result<SocketAddr, Failure> {
-    let found = (host, port.unwrap_or(PORT)).to_socket_addrs().ok().and_then(|mut all| all.next());
-    found.ok_or_else(|| Failure::Usage(anyhow!("--host {host}: no such address; try 127.0.0.1")))
-}
-
-/// The token in a file, which is made where there is none.
-fn token(file: &Path) -> anyhow::Result<Token> {
-    let shown = file.display();
-    match std::fs::read_to_string(file) {
-        Ok(text) => Token::new(&text).map_err(|problem| anyhow!("{shown}: {problem}")),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let token = Token::fresh();
-            store::publish_private(file, format!("{}\n", token.reveal()).as_bytes())?;
-            output::talk(&format!("a token was made: {shown}"));
-            Ok(token)
-        }
-        Err(error) => bail!("cannot read {shown}: {error}"),
+    #[test]
+    fn a_run_file_that_says_nothing_serves_as_the_verb_does() {
+        let page = Page::asked(&spec::Serve::default());
+        let (gather, limits) = (Gather::default(), Limits::default());
+        assert_eq!((page.gather.batch, page.gather.moment), (gather.batch, gather.moment));
+        assert_eq!((page.queue, page.combine), (limits.queue, Combine::default()));
+        assert_eq!((page.host.as_str(), page.port), ("127.0.0.1", None));
     }
 }

@@ -7,6 +7,7 @@
     reason = "each test file uses a part of it"
 )]
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -111,6 +112,23 @@ impl Yard {
         let mut command = self.command(args);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         Running(command.spawn().expect("the binary starts"))
+    }
+
+    /// Starts in the background, and tells what it says.
+    pub fn listen(&self, args: &[&str]) -> Running {
+        let mut command = self.command(args);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        Running(command.spawn().expect("the binary starts"))
+    }
+
+    /// Starts a server at a free port, and says at which address.
+    pub fn serve(&self, model: &str) -> (Running, String) {
+        let mut child = self.listen(&["serve", model, "--port", "0"]);
+        let lines = BufReader::new(child.stderr.take().expect("it is a pipe")).lines();
+        let address = lines.map_while(Result::ok).find_map(|line| {
+            Some(line.split_once(" at http://")?.1.trim_end_matches('/').to_owned())
+        });
+        (child, address.expect("it says where it serves"))
     }
 
     /// The run that was made last, if any.

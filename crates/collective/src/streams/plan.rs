@@ -18,6 +18,14 @@ const WINDOWS: usize = 4 * 1024 * 1024;
 /// And no smaller than this.
 const SMALLEST_CHUNK: usize = 1024;
 
+/// Up to so many chunks, two seats **swap**: each sends the other all of its values, and both add up
+/// everything. That is as many bytes as by portions, and nobody waits for a sum that has to be made
+/// first; but all is added twice, which costs more than the wait where there is much of it.
+const SWAPPED: usize = 8;
+/// Chunks that are swapped are so many times smaller: they are added up before they have left the
+/// core's own cache.
+const SWAPPED_PARTS: usize = 8;
+
 /// How many chunks of partials from one peer may wait to be summed. One more than the lag: a sender
 /// is never further ahead.
 pub(super) const WINDOW: usize = LAG + 1;
@@ -34,6 +42,9 @@ pub(super) struct Plan {
     /// For each seat its number among those that own a portion.
     owner: Vec<Option<usize>>,
     owners: usize,
+    /// Up to how many floats are swapped, and in which chunks.
+    swapped: usize,
+    swapped_chunk: usize,
     /// What this seat brings: pieces of the sum.
     own: Vec<Piece>,
     /// The whole sum, and where its terms are.
@@ -67,11 +78,14 @@ impl Plan {
         let brought = spans.iter().map(Vec::len).max().unwrap_or(1).max(1);
         let fair = WINDOWS / (owners.len() * WINDOW * brought) / LINE * LINE;
         let chunk = fair.max(SMALLEST_CHUNK).min(most);
+        let chunk = chunk.min(largest_portion(layout.len, owners.len())).max(LINE);
         let (whole, terms) = whole(me, &ranks[me], &spans, layout.world);
         Plan {
             me,
+            swapped: if owners.len() == 2 && brought == 1 { SWAPPED * most } else { 0 },
+            swapped_chunk: (most / SWAPPED_PARTS).next_multiple_of(LINE).min(chunk),
             pieces: spans.iter().map(Vec::len).collect(),
-            chunk: chunk.min(largest_portion(layout.len, owners.len())).max(LINE),
+            chunk,
             owner: (0..ranks.len())
                 .map(|seat| owners.iter().position(|own| *own == seat))
                 .collect(),
@@ -83,24 +97,39 @@ impl Plan {
         }
     }
 
+    /// Whether both seats add up all values.
+    fn swaps(&self, len: usize) -> bool {
+        len <= self.swapped
+    }
+
     /// The part of the values that a seat adds up.
     pub(super) fn portion(&self, seat: usize, len: usize) -> Range<usize> {
-        self.owner[seat].map_or(0..0, |owner| portion(len, self.owners, owner))
+        match self.owner[seat] {
+            None => 0..0,
+            Some(_) if self.swaps(len) => 0..len,
+            Some(owner) => portion(len, self.owners, owner),
+        }
+    }
+
+    /// Floats in a chunk.
+    fn chunk_size(&self, len: usize) -> usize {
+        if self.swaps(len) { self.swapped_chunk } else { self.chunk }
     }
 
     /// How many chunks a seat's portion has.
     pub(super) fn chunks(&self, seat: usize, len: usize) -> usize {
-        self.portion(seat, len).len().div_ceil(self.chunk)
+        self.portion(seat, len).len().div_ceil(self.chunk_size(len))
     }
 
     /// A chunk of a seat's portion.
     pub(super) fn chunk_of(&self, seat: usize, len: usize, number: usize) -> Range<usize> {
-        chunk(&self.portion(seat, len), self.chunk, number)
+        chunk(&self.portion(seat, len), self.chunk_size(len), number)
     }
 
-    /// What goes from one seat to another.
+    /// What goes from one seat to another. Who swaps has no use for the other's sums.
     pub(super) fn turns(&self, from: usize, to: usize, len: usize) -> Turns {
-        Turns::new(self.chunks(to, len), self.chunks(from, len))
+        let results = if self.swaps(len) { 0 } else { self.chunks(from, len) };
+        Turns::new(self.chunks(to, len), results)
     }
 
     /// Whether own pieces have to be added up before they are sent.

@@ -6,6 +6,9 @@
 //! **result** to everyone at once. So a seat sends (M-1)/M of the values to be summed and as much of
 //! results: 2(M-1)/M in all, as a ring does, in two hops instead of 2(M-1).
 //!
+//! Two seats with little to sum **swap** instead: each owns everything, sends all of its values as
+//! partials, and has no use for results. Those are as many bytes, in one hop.
+//!
 //! On each connection both directions go on at the same time, each in the order of [`Turns`].
 //! Partials that come before they can be summed wait in a **window** of a few chunks for each peer;
 //! when it is full, nothing more is read from that peer. That stops nobody for ever: the peer whose

@@ -12,8 +12,8 @@ use crate::Broken;
 
 /// Bytes of a result that are worth a call before all of its chunk is summed.
 const WORTH_SENDING: usize = 64 * 1024;
-/// How many pieces of memory go in one call.
-const MOST: usize = 16;
+/// How many pieces of memory go in one call: a megabyte of what is swapped, and more.
+const MOST: usize = 40;
 
 /// What goes in one call.
 struct Load<'a> {

@@ -161,6 +161,10 @@ impl Gemm<'_> {
     }
 }
 
+/// Rows of A whose addresses follow from one pointer, and the pointers of the largest tile.
+const ANCHORED: usize = 3;
+const ANCHORS: usize = 5;
+
 /// A block of C whose sums stay in registers.
 struct Tile<'a> {
     a: *const f32,
@@ -207,16 +211,18 @@ impl Tile<'_> {
             let (row, step, b_row) = (self.windows.row, self.windows.step, self.b_row);
             let mut b = self.b;
             for segment in 0..self.windows.segments {
-                let mut a = self.a.add(segment * self.windows.segment);
+                let mut anchors = self.anchors::<MR>(segment);
                 for _ in 0..self.windows.length {
                     let right: [S::V; NV] = std::array::from_fn(|v| self.load::<S, NV, TAIL>(b, v));
                     for (r, sums) in sums.iter_mut().enumerate() {
-                        let left = S::splat(*a.add(r * row));
+                        let left = S::splat(*anchors[r / ANCHORED].add(r % ANCHORED * row));
                         for v in 0..NV {
                             sums[v] = S::fma(left, right[v], sums[v]);
                         }
                     }
-                    a = a.wrapping_add(step);
+                    for anchor in &mut anchors[..MR.div_ceil(ANCHORED)] {
+                        *anchor = anchor.wrapping_add(step);
+                    }
                     b = b.wrapping_add(b_row);
                 }
             }
@@ -234,24 +240,47 @@ impl Tile<'_> {
         }
     }
 
+    /// Where every third row of a segment begins. Compilers find each row's address by adding to that of the
+    /// row before, which takes as long as all multiplications of a round; that anchors lie at equal distances is hidden
+    /// from them.
+    #[inline(always)]
+    fn anchors<const MR: usize>(&self, segment: usize) -> [*const f32; ANCHORS] {
+        let first = self.a.wrapping_add(segment * self.windows.segment);
+        let mut anchors = [first; ANCHORS];
+        for (anchor, at) in anchors[..MR.div_ceil(ANCHORED)].iter_mut().enumerate() {
+            *at = std::hint::black_box(first.wrapping_add(anchor * ANCHORED * self.windows.row));
+        }
+        anchors
+    }
+
+    /// Sums are filled in one by one: as arrays that are made and moved they went through memory, in pieces
+    /// of other lengths than they are read back in.
     #[inline(always)]
     unsafe fn begin<S: Simd, const MR: usize, const NV: usize, const TAIL: bool>(
         &self,
     ) -> [[S::V; NV]; MR] {
-        let zero = [[S::splat(0.0); NV]; MR];
+        let mut sums = [[S::splat(0.0); NV]; MR];
         // SAFETY: by the contract of `block`.
         unsafe {
             match self.start {
-                Begin::Zero => zero,
+                Begin::Zero => {}
                 Begin::Bias(bias) => {
-                    [std::array::from_fn(|v| self.load::<S, NV, TAIL>(bias, v)); MR]
+                    for v in 0..NV {
+                        let bias = self.load::<S, NV, TAIL>(bias, v);
+                        sums.iter_mut().for_each(|sums| sums[v] = bias);
+                    }
                 }
-                Begin::Result => std::array::from_fn(|r| {
-                    let row = self.c.add(r * self.c_row);
-                    std::array::from_fn(|v| self.load::<S, NV, TAIL>(row, v))
-                }),
+                Begin::Result => {
+                    for (r, sums) in sums.iter_mut().enumerate() {
+                        let row = self.c.add(r * self.c_row);
+                        for (v, sum) in sums.iter_mut().enumerate() {
+                            *sum = self.load::<S, NV, TAIL>(row, v);
+                        }
+                    }
+                }
             }
         }
+        sums
     }
 
     /// Vector `v` of `NV` from `from` on.

@@ -2,8 +2,8 @@
 //! shifted. In training by the batch's own mean and variance, which the moving ones follow; otherwise,
 //! and where the layer is frozen, by the moving ones.
 //!
-//! Both are a line, y = x·scale + offset. Sums over a batch are cut as convolutions cut theirs: a chain
-//! for each of at most 16 runs of samples, and a balanced tree over these.
+//! Both are a line, y = x·scale + offset. Sums over a batch are cut as convolutions cut theirs: one
+//! for each of at most 16 parts of the samples, and a balanced tree over these.
 
 use std::ops::Range;
 

@@ -12,13 +12,13 @@ use kube::api::{DeleteParams, ListParams, LogParams, PostParams};
 
 use super::api::{Api, ClusterError};
 use super::names::Part;
-use super::objects::{Outline, POLICY, probe_pod};
+use super::objects::{Outline, POLICY, Page, Rule, probe_pod};
 use super::reach::until_ended;
 use super::submit::{Request, Volume, volume};
 use super::trouble::PodState;
 
 /// What the user who begins a run does: groups, resources, verbs.
-const USER: [(&str, &str, &[&str]); 8] = [
+const USER: [Rule; 8] = [
     ("batch", "jobs", &["create", "delete", "get", "list", "patch", "watch"]),
     ("", "configmaps", &["create", "get"]),
     ("", "secrets", &["create"]),
@@ -28,12 +28,17 @@ const USER: [(&str, &str, &[&str]); 8] = [
     ("", "pods/exec", &["create"]),
     ("", "events", &["list", "watch"]),
 ];
-const POLICIES: (&str, &str, &[&str]) = ("networking.k8s.io", "networkpolicies", &["create"]);
-const VOLUMES: (&str, &str, &[&str]) =
-    ("", "persistentvolumeclaims", &["create", "delete", "get", "list"]);
+const POLICIES: Rule = ("networking.k8s.io", "networkpolicies", &["create"]);
+const VOLUMES: Rule = ("", "persistentvolumeclaims", &["create", "delete", "get", "list"]);
+/// What a page takes: it is made, found, and reached.
+const PAGES: [Rule; 3] = [
+    ("apps", "deployments", &["create", "list"]),
+    ("", "secrets", &["get"]),
+    ("", "pods/portforward", &["create"]),
+];
 /// What making a service account takes. Nobody may give away rights that are not theirs, so those of the
 /// driver are needed too.
-const ACCOUNTS: [(&str, &str, &[&str]); 3] = [
+const ACCOUNTS: [Rule; 3] = [
     ("", "serviceaccounts", &["create"]),
     ("rbac.authorization.k8s.io", "roles", &["create"]),
     ("rbac.authorization.k8s.io", "rolebindings", &["create"]),
@@ -66,15 +71,17 @@ pub async fn examine(
     request: &Request,
     pods: usize,
 ) -> Result<Vec<Finding>, ClusterError> {
-    let mut findings = rights(api, request.given.service_account.as_deref()).await?;
+    let mut findings = rights(api, request).await?;
     findings.push(storage(api, request).await);
     findings.push(quota(api, pods).await);
     findings.extend(probe(api, request).await);
     Ok(findings)
 }
 
-async fn rights(api: &Api, account: Option<&str>) -> Result<Vec<Finding>, ClusterError> {
+async fn rights(api: &Api, request: &Request) -> Result<Vec<Finding>, ClusterError> {
+    let (account, serves) = (request.given.service_account.as_deref(), request.page.is_some());
     let mut asked: Vec<_> = USER.into_iter().chain([POLICIES, VOLUMES]).collect();
+    asked.extend(PAGES.into_iter().filter(|_| serves));
     let mut findings = vec![];
     findings.push(match missing(api, &asked).await?.as_slice() {
         [] => Finding::right("rights", format!("all that a user needs in {}", api.namespace)),
@@ -87,6 +94,7 @@ async fn rights(api: &Api, account: Option<&str>) -> Result<Vec<Finding>, Cluste
     }
     asked.clear();
     asked.extend(ACCOUNTS.into_iter().chain(POLICY));
+    asked.extend(Page::policy(None).into_iter().filter(|_| serves));
     findings.push(match missing(api, &asked).await?.as_slice() {
         [] => Finding::right("service account", "can be made for each run"),
         lacking => Finding::wrong(
@@ -106,7 +114,7 @@ fn ask_for(api: &Api, lacking: &[String]) -> String {
 }
 
 /// Which of these the user may not do.
-async fn missing(api: &Api, asked: &[(&str, &str, &[&str])]) -> Result<Vec<String>, ClusterError> {
+async fn missing(api: &Api, asked: &[Rule]) -> Result<Vec<String>, ClusterError> {
     let reviews: kube::Api<SelfSubjectAccessReview> = kube::Api::all(api.client().clone());
     let mut lacking = vec![];
     for (group, resource, verbs) in asked {

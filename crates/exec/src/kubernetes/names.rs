@@ -12,10 +12,11 @@ pub const NAME_LABEL: &str = "trainyard/name";
 /// The label with the task that a pod works on.
 pub const TASK_LABEL: &str = "trainyard/task";
 
-/// Where the driver listens, and workers and servers do, unless the file says.
+/// Where the driver listens, and workers, servers and pages do, unless the file says.
 pub const DRIVER_PORT: u16 = 7070;
 const WORKER_PORT: u16 = 9000;
 const SERVER_PORT: u16 = 8000;
+const PAGE_PORT: u16 = 8080;
 
 /// What pods are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +29,8 @@ pub enum Part {
     Server,
     /// Shows what a run has left.
     Reader,
+    /// Serves the model.
+    Serve,
 }
 
 impl Part {
@@ -38,6 +41,7 @@ impl Part {
             Part::Worker => "worker",
             Part::Server => "server",
             Part::Reader => "reader",
+            Part::Serve => "serve",
         }
     }
 
@@ -47,6 +51,7 @@ impl Part {
             Part::Driver | Part::Reader => &given.driver,
             Part::Worker => &given.workers,
             Part::Server => &given.servers,
+            Part::Serve => &given.serve,
         }
     }
 
@@ -56,6 +61,7 @@ impl Part {
             Part::Driver | Part::Reader => DRIVER_PORT,
             Part::Worker => WORKER_PORT,
             Part::Server => SERVER_PORT,
+            Part::Serve => PAGE_PORT,
         };
         self.pods(given).port.unwrap_or(usual)
     }
@@ -85,6 +91,11 @@ pub(crate) fn driver_selector(run: &str) -> String {
     format!("{RUN_LABEL}={run},app.kubernetes.io/component={}", Part::Driver.name())
 }
 
+/// What tells the pods that serve a run's model from all others.
+pub(crate) fn page_selector(run: &str) -> String {
+    format!("{RUN_LABEL}={run},app.kubernetes.io/component={}", Part::Serve.name())
+}
+
 /// The name of a run without its number.
 pub fn name_of(run: &str) -> &str {
     run.rsplit_once('-').map_or(run, |(name, _)| name)
@@ -111,6 +122,11 @@ pub fn pool(run: &str, task: &str, part: Part, place: Option<usize>) -> String {
         name.push_str(&format!("-{place}"));
     }
     fit(name)
+}
+
+/// What all objects of a run's page are called, by the step that serves.
+pub fn page(run: &str, step: &str) -> String {
+    fit(format!("{run}-{step}"))
 }
 
 /// A name that is short enough, and still no other's.

@@ -1,5 +1,6 @@
-//! Looks into a run's folder from outside: through its driver's pod while there is one, and otherwise
-//! through a pod that is made for the purpose and goes away by itself.
+//! Looks into a run's folder from outside: through its driver's pod while there is one, then through one that
+//! serves the run's model and reads its volume, and otherwise through a pod that is made for the purpose and
+//! goes away by itself.
 
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Pod;
@@ -10,7 +11,7 @@ use kube::runtime::watcher::{Config, watcher};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::api::{Api, ClusterError};
-use super::names::{Part, driver_selector};
+use super::names::{Part, driver_selector, page_selector};
 use super::objects::{Outline, reader_pod};
 use super::trouble::{PodState, pod_state, stranded_on};
 
@@ -25,7 +26,7 @@ pub struct Reach {
     api: Api,
     /// The pod.
     pub pod: String,
-    made: bool,
+    part: Part,
 }
 
 /// The pod of a run's driver, if it runs.
@@ -34,6 +35,19 @@ pub async fn driver_pod(api: &Api, run: &str) -> Result<Option<String>, ClusterE
     let pods = api.pods().list(&ListParams::default().labels(&selector)).await;
     let pods = pods.map_err(|error| ClusterError::of("list pods", &error))?;
     Ok(pods.items.iter().find(|pod| drives(pod)).and_then(|pod| pod.metadata.name.clone()))
+}
+
+/// A pod that serves a run's model and has the run's volume. Another node may not have it meanwhile.
+async fn page_pod(api: &Api, run: &str) -> Result<Option<String>, ClusterError> {
+    let pods = api.pods().list(&ListParams::default().labels(&page_selector(run))).await;
+    let pods = pods.map_err(|error| ClusterError::of("list pods", &error))?;
+    let has_folder = |pod: &&Pod| {
+        let volumes = pod.spec.as_ref().and_then(|spec| spec.volumes.as_ref());
+        volumes.is_some_and(|all| all.iter().any(|it| it.persistent_volume_claim.is_some()))
+    };
+    let leaves = |pod: &&Pod| pod.metadata.deletion_timestamp.is_some();
+    let mut found = pods.items.iter().filter(|pod| drives(pod) && has_folder(pod) && !leaves(pod));
+    Ok(found.next().and_then(|pod| pod.metadata.name.clone()))
 }
 
 /// Whether a driver's pod is one to ask.
@@ -45,14 +59,17 @@ impl Reach {
     /// Finds, or makes, a pod that has the folder of a run.
     pub async fn open(api: &Api, run: &str) -> Result<Reach, ClusterError> {
         if let Some(pod) = driver_pod(api, run).await? {
-            return Ok(Reach { api: api.clone(), pod, made: false });
+            return Ok(Reach { api: api.clone(), pod, part: Part::Driver });
+        }
+        if let Some(pod) = page_pod(api, run).await? {
+            return Ok(Reach { api: api.clone(), pod, part: Part::Serve });
         }
         let LeftOver { claim, image, given } = left_over(api, run).await?;
         let (namespace, owner) = (api.namespace.as_str(), None);
         let outline = Outline { run, namespace, image: &image, given: &given, owner };
         let made = api.create(&reader_pod(&outline, &claim)).await?;
         let pod = made.metadata.name.unwrap_or_default();
-        let reach = Reach { api: api.clone(), pod, made: true };
+        let reach = Reach { api: api.clone(), pod, part: Part::Reader };
         match until_running(api, &reach.pod).await {
             Ok(()) => Ok(reach),
             Err(error) => {
@@ -72,7 +89,7 @@ impl Reach {
                 && drives(&pod)
             {
                 let pod = pod.metadata.name.unwrap_or_default();
-                return Ok(Reach { api: api.clone(), pod, made: false });
+                return Ok(Reach { api: api.clone(), pod, part: Part::Driver });
             }
         }
         Err(ClusterError::Wrong(format!("the driver of {run} does not begin")))
@@ -85,9 +102,8 @@ impl Reach {
         input: Option<&mut (dyn AsyncRead + Unpin + Send)>,
         (out, err): (&mut (dyn AsyncWrite + Unpin + Send), &mut (dyn AsyncWrite + Unpin + Send)),
     ) -> Result<i32, ClusterError> {
-        let part = if self.made { Part::Reader } else { Part::Driver };
         let how = AttachParams::default().stdin(input.is_some()).stdout(true).stderr(true);
-        let how = how.container(part.name());
+        let how = how.container(self.part.name());
         let how = how.max_stdin_buf_size(1 << 16).max_stdout_buf_size(1 << 16);
         let command = ["/usr/bin/trainyard"].into_iter().chain(arguments.iter().copied());
         let command: Vec<&str> = command.collect();
@@ -120,7 +136,7 @@ impl Reach {
 
     /// Removes the pod, if it was made.
     pub async fn close(self) {
-        if self.made {
+        if self.part == Part::Reader {
             let now = DeleteParams { grace_period_seconds: Some(0), ..DeleteParams::default() };
             let _ = self.api.pods().delete(&self.pod, &now).await;
         }

@@ -12,7 +12,7 @@ use super::api::{Api, ClusterError};
 use super::follow::{Ended, ending};
 use super::hands::patch_job;
 use super::names::{NAME_LABEL, RUN_LABEL, number_of};
-use super::objects::{self, Outline};
+use super::objects::{self, Outline, Page};
 
 /// The largest object that is made. A cluster's own limit is above a mebibyte, but its store is shared.
 const LARGEST: usize = 64 << 10;
@@ -35,6 +35,8 @@ pub struct Request {
     pub given: spec::Kubernetes,
     /// What the driver needs for preparing and evaluating, in bytes.
     pub memory: u64,
+    /// The page that the run ends with, if it does.
+    pub page: Option<Page>,
 }
 
 /// The volume that a run's folder is on.
@@ -58,6 +60,15 @@ impl Volume {
             Storage::Auto => None,
         }
     }
+
+    /// The name of its claim, for a run.
+    pub fn claim<'a>(&'a self, run: &'a str) -> Option<&'a str> {
+        match self {
+            Volume::None => None,
+            Volume::Named(name) => Some(name),
+            Volume::New(_) => Some(run),
+        }
+    }
 }
 
 impl Request {
@@ -70,11 +81,13 @@ impl Request {
             "fingerprint": "",
             "secret": self.secret,
         });
+        let claim = volume.claim(run);
         let mut all = vec![];
         if outline.given.service_account.is_none() {
+            let more = self.page.as_ref().map_or(vec![], |_| Page::policy(claim));
             all.extend([
                 objects::service_account(outline),
-                objects::role(outline),
+                objects::role(outline, &more),
                 objects::role_binding(outline),
             ]);
         }
@@ -85,14 +98,10 @@ impl Request {
             objects::driver_service_object(outline),
             objects::network_policy(outline),
         ]);
-        let claim = match volume {
-            Volume::None => None,
-            Volume::Named(name) => Some(name.as_str()),
-            Volume::New(wanted) => {
-                all.push(objects::claim(outline, wanted));
-                Some(run)
-            }
-        };
+        all.extend(self.page.iter().flat_map(|page| page.objects(outline, claim)));
+        if let Volume::New(wanted) = volume {
+            all.push(objects::claim(outline, wanted));
+        }
         all.push(objects::driver_job(outline, claim, self.memory));
         all
     }
@@ -151,9 +160,10 @@ pub async fn resume(
     (run, volume): (&str, &Volume),
 ) -> Result<(), ClusterError> {
     super::hands::delete_job(api, run).await?;
+    let page = request.page.as_ref().map(|_| ("apps/v1", "Deployment"));
     let kinds = [("batch/v1", "Job"), ("v1", "Secret"), ("v1", "ConfigMap"), ("v1", "Service")];
     let own = ListParams::default().labels(&format!("{RUN_LABEL}={run}"));
-    for (version, kind) in kinds {
+    for (version, kind) in kinds.into_iter().chain(page) {
         // The cluster removes what belonged to the Job in its own time.
         for _ in 0..CLEARING {
             let left = api.any(version, kind).list_metadata(&own).await;

@@ -67,7 +67,7 @@ fn ours(outline: &Outline<'_>, recorded: &Value) -> Value {
             other => panic!("a claim for {other:?}"),
         },
         "NetworkPolicy" => network_policy(outline),
-        "Role" => role(outline),
+        "Role" => role(outline, &[]),
         "RoleBinding" => role_binding(outline),
         "Service" => driver_service_object(outline),
         "ServiceAccount" => service_account(outline),

@@ -25,7 +25,7 @@ fn every_pod_may_do_little() {
     for setting in settings::all() {
         for object in setting.objects() {
             let spec = match object["kind"].as_str().unwrap() {
-                "Job" => &object["spec"]["template"]["spec"],
+                "Job" | "Deployment" => &object["spec"]["template"]["spec"],
                 "Pod" => &object["spec"],
                 _ => continue,
             };
@@ -35,8 +35,9 @@ fn every_pod_may_do_little() {
             assert!(problems.is_empty(), "{}, {name}: {}", setting.name, problems.join(", "));
         }
     }
-    // A driver, three pools and a reader each.
-    assert_eq!(pods, 5 * settings::all().len());
+    // A driver, three pools and a reader each, and pages.
+    let pages = settings::all().iter().filter(|setting| setting.page().is_some()).count();
+    assert_eq!(pods, 5 * settings::all().len() + pages);
 }
 
 #[test]

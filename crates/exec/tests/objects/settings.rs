@@ -1,10 +1,10 @@
 //! Runs with many settings, and all objects of each.
 
 use exec::kubernetes::names::{self, Part};
-use exec::kubernetes::objects::{Outline, Pool, pool_job, pool_service, reader_pod};
-use exec::kubernetes::{Request, Volume};
+use exec::kubernetes::objects::{Outline, Pool, model_map, pool_job, pool_service, reader_pod};
+use exec::kubernetes::{Page, Request, Volume};
 use serde_json::Value;
-use spec::{Kubernetes, Storage};
+use spec::{Action, Kubernetes, Serve, Storage};
 
 /// A run and what it is given.
 pub(crate) struct Setting {
@@ -17,6 +17,8 @@ pub(crate) struct Setting {
     owner: Option<&'static str>,
     /// What each process needs, in bytes.
     memory: u64,
+    /// How its model is served, if it is.
+    serve: Option<&'static str>,
 }
 
 /// Nothing is said.
@@ -66,11 +68,18 @@ const SPEC: &str = "
   pod: { priorityClassName: low, containers: [{ volumeMounts: [{ name: tmp, mountPath: /var/tmp }] }] }
 ";
 
+/// The page is open to others, and its pods are given something.
+const OPEN: &str = "
+  storage: pvc
+  service: LoadBalancer
+  serve: { node_selector: { pool: web }, limits: { memory: 1Gi }, port: 9090 }
+";
+
 /// All of them.
 pub(crate) fn all() -> Vec<Setting> {
     let of = |name, on| {
         let (run, task) = ("mnist-1".to_owned(), "train".to_owned());
-        Setting { name, run, task, on, owner: None, memory: 0 }
+        Setting { name, run, task, on, owner: None, memory: 0, serve: None }
     };
     let owner = Some("5f0c3f6c-0000-4000-8000-000000000001");
     // The longest names that runs and steps can have.
@@ -80,7 +89,22 @@ pub(crate) fn all() -> Vec<Setting> {
         Setting { owner, memory: (300 << 20) + 1, ..of("named", NAMED) },
         Setting { owner, memory: 1, ..of("merged", MERGED) },
         Setting { run, task, ..of("long", SPEC) },
+        Setting { owner, serve: Some("{}"), ..of("served", PLAIN) },
+        Setting {
+            serve: Some(
+                "{port: 80, gallery: /runs/inputs/7/people, combine: mean, batch: 8, wait: 5ms}",
+            ),
+            ..of("served-open", OPEN)
+        },
     ]
+}
+
+/// How a run file serves.
+fn serve(text: &str) -> Serve {
+    let file = format!("name: mnist\ndata: mnist-sample\nmodel: mnist-mlp\nserve: {text}\n");
+    let steps = spec::parse(&file, "run.yaml", &[]).unwrap().steps;
+    let Action::Serve(serve) = &steps.last().unwrap().action else { panic!("it serves last") };
+    serve.clone()
 }
 
 /// What a run file gives its run on a cluster.
@@ -91,6 +115,17 @@ fn given(on: &str) -> Kubernetes {
 }
 
 impl Setting {
+    /// The page that the run ends with.
+    pub(crate) fn page(&self) -> Option<Page> {
+        let serving = plan::Serving {
+            id: "serve".into(),
+            needs: vec![self.task.clone()],
+            serve: serve(self.serve?),
+            model: self.task.clone(),
+        };
+        Some(Page { serving, token: "0".repeat(32), weights: 444_000 })
+    }
+
     /// Every object that the run makes, from its begin to its end.
     pub(crate) fn objects(&self) -> Vec<Value> {
         let given = given(self.on);
@@ -107,7 +142,12 @@ impl Setting {
             given: &given,
             owner: self.owner,
         };
-        let mut objects = request(&given, &image, self.memory).objects(&outline, &volume);
+        let request = Request { page: self.page(), ..request(&given, &image, self.memory) };
+        let mut objects = request.objects(&outline, &volume);
+        if let (Some(page), Volume::None) = (&request.page, &volume) {
+            let files = [("model.safetensors".to_owned(), b"model".to_vec())].into();
+            objects.push(model_map(&outline, &page.name(&self.run), &files));
+        }
         for pool in self.pools() {
             objects.extend([pool_service(&outline, &pool), pool_job(&outline, &pool, 3)]);
         }
@@ -136,5 +176,6 @@ fn request(given: &Kubernetes, image: &str, memory: u64) -> Request {
         image: image.into(),
         given: given.clone(),
         memory,
+        page: None,
     }
 }

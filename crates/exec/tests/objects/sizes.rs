@@ -45,6 +45,7 @@ fn objects(spec: &RunSpec) -> Vec<Value> {
         image: "registry.example/trainyard:0".into(),
         given,
         memory: 1 << 30,
+        page: None,
     };
     let mut objects = request.render(&run, "ml", &Volume::New(NewClaim::default()));
     let Request { image, given, .. } = &request;

@@ -1,6 +1,7 @@
 //! Objects are JSON, in which a misspelt field would be seen by nobody. The types of Kubernetes leave out
 //! what they do not know, so an object is right where they write what they read.
 
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{
     ConfigMap, PersistentVolumeClaim, Pod, Secret, Service, ServiceAccount,
@@ -21,7 +22,8 @@ fn again<T: serde::de::DeserializeOwned + serde::Serialize>(
 }
 
 /// Every kind that we make.
-const KINDS: [(&str, &str, Again); 10] = [
+const KINDS: [(&str, &str, Again); 11] = [
+    ("apps/v1", "Deployment", again::<Deployment>),
     ("batch/v1", "Job", again::<Job>),
     ("networking.k8s.io/v1", "NetworkPolicy", again::<NetworkPolicy>),
     ("rbac.authorization.k8s.io/v1", "Role", again::<Role>),

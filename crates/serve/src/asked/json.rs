@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::{Asked, Nested, check_count, shortened};
 use crate::limits::Limits;
@@ -13,16 +13,25 @@ use crate::problem::Problem;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Body<'a> {
+    #[serde(default, deserialize_with = "there")]
     inputs: Option<Nested>,
-    #[serde(borrow)]
+    #[serde(default, borrow, deserialize_with = "there")]
     texts: Option<Vec<Cow<'a, str>>>,
-    #[serde(borrow)]
+    #[serde(default, borrow, deserialize_with = "there")]
     images: Option<Vec<Cow<'a, str>>>,
 }
 
+/// A field that is there has a value: `null` is none.
+fn there<'de, D: Deserializer<'de>, T: Deserialize<'de>>(field: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(field).map(Some)
+}
+
 pub(super) fn read<'a>(body: &'a [u8], limits: &Limits) -> Result<Asked<'a>, Problem> {
-    let body: Body<'a> = serde_json::from_slice(body)
-        .map_err(|error| Problem::bad(shortened(&format!("The body cannot be read: {error}."))))?;
+    let body: Body<'a> = serde_json::from_slice(body).map_err(|error| {
+        let sentence = shortened(&format!("The body cannot be read: {error}."));
+        // It may be JSON, and yet no question.
+        if error.is_data() { Problem::unfit(sentence) } else { Problem::bad(sentence) }
+    })?;
     match body {
         Body { inputs: Some(inputs), texts: None, images: None } => Ok(Asked::Numbers(inputs)),
         Body { inputs: None, texts: Some(texts), images: None } => Ok(Asked::Texts(texts)),
@@ -30,7 +39,7 @@ pub(super) fn read<'a>(body: &'a [u8], limits: &Limits) -> Result<Asked<'a>, Pro
             check_count(images.len(), limits)?;
             images.iter().map(|image| decoded(image)).collect::<Result<_, _>>().map(Asked::Pictures)
         }
-        _ => Err(Problem::bad("Send one of `inputs`, `texts` and `images`.")),
+        _ => Err(Problem::unfit("Send one of `inputs`, `texts` and `images`.")),
     }
 }
 
@@ -42,6 +51,6 @@ fn decoded<'a>(image: &str) -> Result<Cow<'a, [u8]>, Problem> {
     };
     match STANDARD.decode(digits.trim()) {
         Ok(bytes) if !bytes.is_empty() => Ok(bytes.into()),
-        _ => Err(Problem::bad("An image is not base64.")),
+        _ => Err(Problem::unfit("An image is not base64.")),
     }
 }

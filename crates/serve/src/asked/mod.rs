@@ -68,7 +68,7 @@ impl<'a> Asked<'a> {
         match (pictures.is_empty(), texts.is_empty()) {
             (false, true) => Ok(Asked::Pictures(pictures)),
             (true, false) => Ok(Asked::Texts(texts)),
-            (true, true) => Err(Problem::bad(
+            (true, true) => Err(Problem::unfit(
                 "The form is empty; send a picture as `file` or a text as `review`.",
             )),
             (false, false) => Err(Problem::bad("Send either pictures or texts, not both at once.")),
@@ -83,7 +83,7 @@ impl<'a> Asked<'a> {
             Asked::Pictures(pictures) => pictures.len(),
         };
         if count == 0 {
-            return Err(Problem::bad("Nothing is asked; send at least one sample."));
+            return Err(Problem::unfit("Nothing is asked; send at least one sample."));
         }
         check_count(count, limits)?;
         if let Asked::Texts(texts) = self

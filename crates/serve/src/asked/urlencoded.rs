@@ -12,7 +12,11 @@ pub(super) fn reviews<'a>(body: &[u8]) -> Result<Vec<Cow<'a, str>>, Problem> {
             return Err(Problem::bad("A form without files has the field `review` alone."));
         };
         let text = String::from_utf8(decoded(value));
-        texts.push(text.map_err(|_| Problem::bad("The text is not UTF-8."))?.into());
+        let text = text.map_err(|_| Problem::bad("The text is not UTF-8."))?;
+        // A field that was left empty asks nothing.
+        if !text.is_empty() {
+            texts.push(text.into());
+        }
     }
     Ok(texts)
 }

@@ -3,6 +3,7 @@
 mod faces;
 mod model;
 mod page;
+mod pictures;
 mod predict;
 mod state;
 
@@ -58,7 +59,13 @@ pub const ROUTES: &[Route] = &[
         path: "/gallery/{number}",
         methods: "GET",
         open: false,
-        handler: || get(faces::picture),
+        handler: || get(pictures::of_gallery),
+    },
+    Route {
+        path: "/examples/{number}",
+        methods: "GET",
+        open: false,
+        handler: || get(pictures::example),
     },
     Route { path: "/healthz", methods: "GET", open: true, handler: || get(state::health) },
     Route { path: "/readyz", methods: "GET", open: true, handler: || get(state::ready) },

@@ -18,6 +18,6 @@ pub(super) async fn about(State(app): State<Arc<App>>) -> Json<About> {
 
 /// `GET /openapi.json`.
 pub(super) async fn openapi(State(app): State<Arc<App>>) -> impl IntoResponse {
-    let json = openapi::document(app.guard.asks_for_a_token()).to_string();
+    let json = openapi::document(app.guard.asks_for_a_token(), &app.served().about).to_string();
     ([(CONTENT_TYPE, "application/json")], json)
 }

@@ -149,7 +149,7 @@ fn a_text_is_read_as_in_training_and_its_words_are_told() {
     assert_eq!(predictions(&form), predictions(&text));
     for ids in ["[[1, 2, 3, 10]]", "[[1, 2, 3, 0.5]]", "[[1, 2, 3, -1]]"] {
         let answer = server.post("/v1/predict", JSON, format!("{{\"inputs\": {ids}}}").as_bytes());
-        assert_eq!(answer.status, 400, "{ids}");
+        assert_eq!(answer.status, 422, "{ids}");
         assert!(answer.error().contains("below 10"), "{answer:?}");
     }
 }

@@ -60,6 +60,38 @@ fn every_route_refuses_other_methods_and_other_sites() {
 }
 
 #[test]
+fn every_route_is_described_for_the_model_that_is_served() {
+    let server = start(served(digits(0)), Some(TOKEN), Limits::default());
+    let bearer = [("authorization", "Bearer 0123456789abcdef")];
+    let document = server.ask("GET", "/openapi.json", &bearer, b"").json();
+    let mut described: Vec<(&str, String)> = document["paths"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(path, methods)| {
+            let methods = methods.as_object().unwrap().keys();
+            (path.as_str(), methods.map(|m| m.to_uppercase()).collect::<Vec<_>>().join(", "))
+        })
+        .collect();
+    let mut routes: Vec<(&str, String)> =
+        ROUTES.iter().map(|route| (route.path, route.methods.to_owned())).collect();
+    described.sort();
+    routes.sort();
+    assert_eq!(described, routes);
+    let bodies = &document["paths"]["/v1/predict"]["post"]["requestBody"]["content"];
+    let example = bodies[JSON]["examples"]["question"]["value"].to_string();
+    let headers = [bearer[0], ("content-type", JSON)];
+    let answer = server.ask("POST", "/v1/predict", &headers, example.as_bytes());
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert!(
+        bodies.get("image/png").is_some()
+            && bodies.get("application/x-www-form-urlencoded").is_none()
+    );
+    let refused = server.get("/openapi.json");
+    assert!(refused.head.contains("www-authenticate: bearer"), "{refused:?}");
+}
+
+#[test]
 fn answers_carry_what_browsers_need_to_be_safe() {
     let server = start(served(digits(0)), None, Limits::default());
     for path in ["/", "/v1/model", "/ui/app.js", "/nowhere", "/healthz"] {
@@ -95,14 +127,15 @@ fn bad_bodies() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
         (JSON, b"{".to_vec(), 400, "cannot be read"),
         (JSON, b"".to_vec(), 400, "cannot be read"),
         (JSON, br#"{"inputs": [[NaN]]}"#.to_vec(), 400, "cannot be read"),
-        (JSON, br#"{"inputs": [[1, 2], [3]]}"#.to_vec(), 400, "differ in length"),
-        (JSON, numbers(783).into_bytes(), 400, "shape"),
-        (JSON, br#"{"texts": ["good"]}"#.to_vec(), 400, "takes no texts"),
-        (JSON, br#"{"images": ["YWJj"]}"#.to_vec(), 400, "cannot be used"),
+        (JSON, br#"{"inputs": [[1, 2], [3]]}"#.to_vec(), 422, "differ in length"),
+        (JSON, numbers(783).into_bytes(), 422, "shape"),
+        (JSON, br#"{"texts": ["good"]}"#.to_vec(), 422, "takes no texts"),
+        (JSON, br#"{"images": ["YWJj"]}"#.to_vec(), 422, "cannot be used"),
+        (JSON, br#"{"texts": ["good"], "images": null}"#.to_vec(), 422, "null"),
         (JSON, vec![b' '; 20_001], 413, "too large"),
-        ("image/png", b"\x89PNG\r\n\x1a\nrest".to_vec(), 400, "cannot be used"),
-        ("image/png", b"".to_vec(), 400, "it is empty"),
-        ("image/x-portable-graymap", bomb, 400, "65000 by 65000"),
+        ("image/png", b"\x89PNG\r\n\x1a\nrest".to_vec(), 422, "cannot be used"),
+        ("image/png", b"".to_vec(), 422, "it is empty"),
+        ("image/x-portable-graymap", bomb, 422, "65000 by 65000"),
         ("multipart/form-data; boundary=x", b"--x\r\n".to_vec(), 400, "cut short"),
         ("text/plain", b"hello".to_vec(), 415, "text/plain"),
     ]

@@ -55,6 +55,19 @@ pub(crate) fn digits(seed: u64) -> Model {
     model(&[28, 28, 1], layers, Form::Numbers, seed)
 }
 
+/// A model of faces, in grey and 12 by 12.
+pub(crate) fn faces(seed: u64) -> Model {
+    let pixels = preprocess::Pixels { height: 12, width: 12, color: spec::Color::Grey };
+    let small = spec::Model::parse("{name: facenet-small, embedding: 8}").unwrap();
+    let network = network(&small, &[12, 12, 1], 8).unwrap();
+    let input = Preprocess {
+        form: Form::Pixels(pixels),
+        ..Preprocess::numbers(vec![12, 12, 1], 1.0 / 255.0)
+    };
+    let card = Card { embedding: true, ..Card::new("faces", &network.name, input) };
+    Model { weights: network.graph.initialize(seed), graph: network.graph, card }
+}
+
 pub(crate) fn served(model: Model) -> Served {
     Served::new(Published::from(model), Combine::Vote, 8).unwrap()
 }

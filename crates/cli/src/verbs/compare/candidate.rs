@@ -43,7 +43,7 @@ impl Candidate {
             match &mut step.action {
                 Action::Train(train) => *train = self.train.clone(),
                 Action::Prepare(prepare) => prepare.shards = self.train.workers,
-                Action::Evaluate(_) => {}
+                Action::Evaluate(_) | Action::Serve(_) => {}
             }
         }
         spec::parse(&spec.to_yaml(), &self.label, &[]).or_usage()
@@ -126,7 +126,7 @@ fn name(label: &str) -> String {
     let mut name = words.join("-").to_ascii_lowercase();
     if name.len() > NAME_LENGTH {
         let hash = Sha256::digest(label);
-        let digits: String = hash[..3].iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = store::hex(&hash[..3]);
         name.truncate(NAME_LENGTH - digits.len() - 1);
         name = format!("{}-{digits}", name.trim_end_matches('-'));
     }

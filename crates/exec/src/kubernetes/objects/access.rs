@@ -5,8 +5,11 @@ use serde_json::{Value, json};
 use super::super::names::{Part, RUN_LABEL};
 use super::Outline;
 
-/// What the driver does on a cluster, and nothing else: groups, resources, verbs.
-pub const POLICY: [(&str, &str, &[&str]); 5] = [
+/// What somebody does: a group, resources of it, and verbs.
+pub type Rule = (&'static str, &'static str, &'static [&'static str]);
+
+/// What the driver does on a cluster, and nothing else; beside what a [`Page`](super::Page) takes.
+pub const POLICY: [Rule; 5] = [
     // Workers and servers are Jobs; and its own Job is told when it is not to be tried again.
     ("batch", "jobs", &["create", "delete", "list", "patch"]),
     ("", "services", &["create"]),
@@ -26,14 +29,15 @@ pub fn service_account(outline: &Outline<'_>) -> Value {
     })
 }
 
-/// What that account may do.
-pub fn role(outline: &Outline<'_>) -> Value {
-    let rule = |(group, resource, verbs): (&str, &str, &[&str])| json!({ "apiGroups": [group], "resources": [resource], "verbs": verbs });
+/// What that account may do: what all drivers do, and more where the run ends with a page.
+pub fn role(outline: &Outline<'_>, more: &[Rule]) -> Value {
+    let rule = |(group, resource, verbs): &Rule| json!({ "apiGroups": [group], "resources": [resource], "verbs": verbs });
+    let rules = POLICY.iter().chain(more).map(rule);
     json!({
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "Role",
         "metadata": outline.metadata(outline.run),
-        "rules": POLICY.map(rule),
+        "rules": rules.collect::<Vec<_>>(),
     })
 }
 

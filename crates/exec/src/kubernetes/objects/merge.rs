@@ -10,7 +10,8 @@ pub(super) fn merge(pod: &mut Value, given: &Map<String, Value>) {
     merge_fields(target, given);
 }
 
-fn merge_fields(target: &mut Value, given: &Map<String, Value>) {
+/// Merges fields into a mapping.
+pub(super) fn merge_fields(target: &mut Value, given: &Map<String, Value>) {
     for (field, value) in given {
         merge_field(&mut target[field], field, value);
     }

@@ -9,12 +9,13 @@ mod merge;
 mod pod;
 mod pool;
 mod run;
+mod serving;
 
 use serde_json::{Value, json};
 
 use super::names::labels;
 
-pub use access::{POLICY, network_policy, role, role_binding, service_account};
+pub use access::{POLICY, Rule, network_policy, role, role_binding, service_account};
 pub use keep::claim;
 pub use pool::{Pool, pool_job, pool_service};
 pub(crate) use run::TRIES;
@@ -22,6 +23,7 @@ pub use run::{
     INPUTS_FOLDER, RUNS_FOLDER, config_map, driver_job, driver_service_object, probe_pod,
     reader_pod, secret,
 };
+pub use serving::{Page, model_map};
 
 /// What all objects of a run have in common.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::names::{Part, labels};
 use super::Outline;
-use super::merge::merge;
+use super::merge::{merge, merge_fields};
 
 /// The user that the image names. It owns nothing.
 const USER: u32 = 65532;
@@ -31,6 +31,9 @@ pub(crate) struct Pod<'a> {
     pub(crate) subdomain: Option<&'a str>,
     /// How long it may take to leave.
     pub(crate) grace_seconds: u32,
+    /// What its container has beside all that, and what its spec has: mappings, or nothing.
+    pub(crate) container: Value,
+    pub(crate) spec: Value,
 }
 
 impl Pod<'_> {
@@ -58,6 +61,7 @@ impl Pod<'_> {
         if resources.as_object().is_some_and(|resources| !resources.is_empty()) {
             container["resources"] = resources;
         }
+        merge_fields(&mut container, self.container.as_object().unwrap_or(&Map::new()));
         let apart = spread(&labels);
         let mut pod = json!({
             "metadata": { "labels": labels },
@@ -92,6 +96,7 @@ impl Pod<'_> {
         if matches!(self.part, Part::Worker | Part::Server) {
             spec["topologySpreadConstraints"] = apart;
         }
+        merge_fields(spec, self.spec.as_object().unwrap_or(&Map::new()));
         merge(&mut pod, &given.pod.0);
         pod
     }

@@ -79,6 +79,8 @@ pub fn pool_job(outline: &Outline<'_>, pool: &Pool, count: u32) -> Value {
         service_account: None,
         subdomain: Some(&pool.name),
         grace_seconds: GRACE,
+        container: Value::Null,
+        spec: Value::Null,
     };
     let mut job = json!({
         "apiVersion": "batch/v1",

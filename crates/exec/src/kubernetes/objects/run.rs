@@ -159,5 +159,7 @@ fn driver_pod<'a>(
         service_account: Some(outline.account()),
         subdomain: None,
         grace_seconds: DRIVER_GRACE,
+        container: Value::Null,
+        spec: Value::Null,
     }
 }

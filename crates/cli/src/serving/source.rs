@@ -1,16 +1,16 @@
-//! What is to be served, as the command line names it.
+//! What is to be served, as a command line or a run names it.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use model::{Ensemble, Model, Published};
-use serve::{Combine, Gallery, Served};
-use sha2::{Digest, Sha256};
+use serve::{Combine, Examples, Served};
 
+use super::results;
 use crate::env::Env;
 use crate::failure::{Failure, OrUsage};
-use crate::{find, output};
+use crate::{find, gallery};
 
 /// What a user wants served.
 pub(super) struct Source {
@@ -18,6 +18,7 @@ pub(super) struct Source {
     pub(super) combine: Combine,
     pub(super) batch: usize,
     pub(super) gallery: Option<PathBuf>,
+    pub(super) examples: Option<PathBuf>,
     pub(super) env: Env,
 }
 
@@ -31,9 +32,10 @@ impl Source {
     /// The state of the files that would be served now.
     pub(super) fn version(&self) -> Version {
         let paths = self.names.iter().flat_map(|name| self.paths(name).unwrap_or_default());
-        let files = paths.flat_map(|path| match path.is_dir() {
-            true => files_of(&path),
-            false => vec![path],
+        let files = paths.flat_map(|path| {
+            let report = results::report_of(&path);
+            let files = if path.is_dir() { files_of(&path) } else { vec![path] };
+            files.into_iter().chain(report)
         });
         let state = |path: PathBuf| {
             let about = path.metadata().ok()?;
@@ -44,9 +46,10 @@ impl Source {
 
     /// Loads it all.
     pub(super) fn load(&self) -> Result<Served, Failure> {
-        let mut models = vec![];
+        let (mut models, mut reports) = (vec![], vec![]);
         for name in &self.names {
             for path in self.paths(name)? {
+                reports.push(results::report_of(&path));
                 let from = path.display().to_string();
                 match Published::open(&path).or_usage()? {
                     Published::One(model) => models.push((from, *model)),
@@ -62,14 +65,19 @@ impl Source {
             Ok([(_, model)]) => Published::from(model),
             Err(models) => Published::Many(Ensemble::of(models).or_usage()?),
         };
-        let served = Served::new(published, self.combine, self.batch)?;
-        let Some(folder) = &self.gallery else { return Ok(served) };
-        let kept = self.kept(folder)?;
-        let tell = |line: &str| output::talk(line);
-        let gallery = Gallery::open(folder, &served, &kept, self.env.isa(), tell);
-        let gallery =
-            gallery.with_context(|| format!("--gallery {}", folder.display())).or_usage()?;
-        served.with_gallery(gallery).map_err(|problem| Failure::Usage(anyhow!(problem)))
+        let mut served = Served::new(published, self.combine, self.batch)?;
+        if let [Some(report)] = reports.as_slice() {
+            let found = results::results(report, &served.about().weights_sha256);
+            served = served.with_results(found);
+        }
+        let served = match &self.gallery {
+            Some(folder) => gallery::add(served, folder, &self.env)?,
+            None => served,
+        };
+        match &self.examples {
+            Some(folder) => with_examples(served, folder).or_usage(),
+            None => Ok(served),
+        }
     }
 
     /// Where a name leads: to one model, or to all of a folder.
@@ -83,14 +91,14 @@ impl Source {
         }
         Ok(vec![find::model_path(name, &self.env)?])
     }
+}
 
-    /// Where the embeddings of a gallery are kept.
-    fn kept(&self, folder: &Path) -> anyhow::Result<PathBuf> {
-        let folder = crate::env::absolute(folder)?;
-        let name = Sha256::digest(folder.as_os_str().as_encoded_bytes());
-        let name: String = name.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        Ok(self.env.surroundings.cache.join("galleries").join(format!("{name}.json")))
-    }
+/// A model with pictures to try it with.
+fn with_examples(served: Served, folder: &Path) -> anyhow::Result<Served> {
+    let flag = || format!("--examples {}", folder.display());
+    let is_picture = |path: &Path| path.to_str().is_some_and(data::is_picture);
+    let examples = Examples::open(folder, &served, is_picture).with_context(flag)?;
+    served.with_examples(examples).map_err(anyhow::Error::msg).with_context(flag)
 }
 
 /// The model files of a folder, by name.
