@@ -18,12 +18,21 @@ count() {
   printf '%d %d %d\n' "$1" "$2" "${3:-0}" >>"$scratch/counts"
 }
 
+# broke WHAT: something that the closing report names once more, for logs are long and may be cut.
+broke() {
+  printf '%s\n' "$1" >>"$scratch/broken"
+}
+
 # run_suite NAME COMMAND...: runs a suite of tests that closes with `N passed, N failed`, and maybe
 # `, N skipped`. Without such a line it has failed.
 run_suite() {
-  local log="$scratch/$1.log" code=0 closing
+  local log="$scratch/$1.log" suite=$1 code=0 closing line
   shift
   "$@" 2>&1 | tee "$log" || code=$?
+  # `failed  what: why` of the testbed, `test what ... FAILED` of cargo.
+  while read -r line; do
+    broke "$suite: $line"
+  done < <(grep -E '^(failed  |test .* FAILED$)' "$log")
   closing=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1) || return 1
   # shellcheck disable=SC2046  # the numbers are meant to be separate words
   count $(tr -cs '0-9' ' ' <<<"$closing")

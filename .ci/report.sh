@@ -29,6 +29,10 @@ print_report() {
   printf '\n%-10s %-7s %7s %8s %8s %8s\n' stage outcome seconds passed failed skipped
   printf '%s\n' "${rows[@]}"
   printf '%-10s %-7s %7d\n\n' all '' "$SECONDS"
+  if [ -s "$scratch/broken" ]; then
+    cut -c1-600 "$scratch/broken"
+    echo
+  fi
   echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
   ((total_failed == 0))
 }

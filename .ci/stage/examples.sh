@@ -103,6 +103,7 @@ for file in examples/*.yaml; do
   elif run_example "$file"; then
     count 1 0
   else
+    broke "$file"
     echo "$file FAILED"
     count 0 1
   fi

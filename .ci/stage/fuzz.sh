@@ -36,6 +36,7 @@ tell() {
     return
   fi
   count 0 1
+  broke "fuzz $target: $(grep -m 1 -E 'panicked at|^==[0-9]+== ?ERROR|ERROR: ' "$log" || true)"
   tail -n 40 "$log"
   for artifact in "$scratch/artifacts/$target-"*; do
     [ -f "$artifact" ] || continue
