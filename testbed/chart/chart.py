@@ -51,11 +51,21 @@ class Chart:
         return self.call("template", release, str(chart), KUBERNETES, "--namespace=ml", *files)
 
     def objects(self, *values: dict | pathlib.Path, release: str = "mnist") -> dict[str, dict]:
-        """The objects by their kinds. No two of a release are of the same."""
-        found = self.read(self.text(*values, release=release))
-        kinds = {one["kind"]: one for one in found}
-        assert len(kinds) == len(found), f"two objects of one kind: {[one['kind'] for one in found]}"
-        return kinds
+        """The objects by their kinds, but for the page's."""
+        return self.parts(*values, release=release)[0]
+
+    def page(self, *values: dict | pathlib.Path, release: str = "mnist") -> dict[str, dict]:
+        """The objects of the page by their kinds."""
+        return self.parts(*values, release=release)[1]
+
+    def parts(self, *values: dict | pathlib.Path, release: str = "mnist") -> tuple[dict[str, dict], dict[str, dict]]:
+        """The objects of the run and those of its page. No two of either are of the same kind."""
+        own, page = {}, {}
+        for one in self.read(self.text(*values, release=release)):
+            run = one["metadata"]["labels"]["trainyard/run"]
+            part = own if one["metadata"]["name"] in (run, f"{run}-driver") else page
+            assert part.setdefault(one["kind"], one) is one, f"two objects are a {one['kind']}"
+        return own, page
 
     def run_file(self, *values: dict | pathlib.Path) -> dict:
         return self.read(self.objects(*values)["ConfigMap"]["data"]["run.yaml"])[0]

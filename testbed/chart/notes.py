@@ -8,6 +8,8 @@ OLD = "the image of the chart distributed-tensorflow is replaced by Trainyard's"
 UNMOUNTED = {"hyperparams": {"datadir": "/nowhere"}}
 REGISTRY = {"image": "registry.example/trainyard:1"}
 RUN = {"run": {"data": "mnist-sample", "model": "mnist-cnn", "train": {"epochs": 1}}}
+PAGE = {"run": {**RUN["run"], "serve": {}}}
+OPEN = "trainyard open mnist-1 --on kubernetes --namespace ml"
 
 # Values, and what the notes then say, or do not.
 SAID = [
@@ -24,6 +26,10 @@ SAID = [
     ([S1, {"storage": "pvc"}], "Remove everything but the volume mnist-1, which is kept:"),
     ([S1, UNMOUNTED], "hyperparams.datadir: no volume is mounted at /nowhere"),
     ([], "it trains until you uninstall it"),
+    ([PAGE], OPEN),
+    ([PAGE], "Without a volume, a page can have a model of 1 MiB"),
+    ([PAGE, {"service": "NodePort"}], "Others on the network reach it where its NodePort says, with its token:"),
+    ([PAGE, {"service": "NodePort"}], "kubectl get secret --namespace ml mnist-1-serve --output jsonpath='{.data.token}' | base64 --decode"),
 ]
 UNSAID = [
     ([], OLD),
@@ -33,6 +39,9 @@ UNSAID = [
     ([S1, {"storage": "pvc"}], "within an hour"),
     ([S1, {"storage": {"pvc": {"keep": False}}}], "is kept"),
     ([RUN], "Other than you may be used to"),
+    ([RUN], OPEN),
+    ([PAGE], "Others on the network"),
+    ([PAGE, {"storage": "pvc"}], "Without a volume"),
 ]
 
 

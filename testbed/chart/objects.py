@@ -9,7 +9,11 @@ from check import Check
 
 ALWAYS = {"ConfigMap", "Job", "NetworkPolicy", "Secret", "Service"}
 RIGHTS = {"Role", "RoleBinding", "ServiceAccount"}
+PAGE = {"Deployment", "NetworkPolicy", "Secret", "Service"}
 NATIVE = CI / "run-values.yaml"
+SERVED = CI / "page-values.yaml"
+# The shortest file that ends on a page.
+SHORT = {"run": {"data": "mnist-sample", "model": "mnist-cnn", "serve": {}}}
 
 
 class Objects:
@@ -17,7 +21,7 @@ class Objects:
         self.chart = chart
 
     def lint(self) -> None:
-        for values in ([], [f"--values={S1}"], [f"--values={NATIVE}"]):
+        for values in ([], [f"--values={S1}"], [f"--values={NATIVE}"], [f"--values={SERVED}"]):
             self.chart.call("lint", "--strict", str(CHART), *values)
 
     def versions(self) -> None:
@@ -34,6 +38,11 @@ class Objects:
     def kinds(self) -> None:
         same(set(self.chart.objects()), ALWAYS | RIGHTS)
         same(set(self.chart.objects(S1)), ALWAYS | RIGHTS)
+        for values in (S1, NATIVE, {"run": {**SHORT["run"], "serve": None}}, {"run": {"steps": {"a": {"train": {}, "serve": None}}}}):
+            same(self.chart.page(values), {})
+        for values in (SHORT, SERVED):
+            own, page = self.chart.parts(values)
+            same((set(own) - {"PersistentVolumeClaim"}, set(page)), (ALWAYS | RIGHTS, PAGE))
 
     def account(self) -> None:
         found = self.chart.objects(S1, {"serviceAccount": "robot"})
@@ -53,6 +62,8 @@ class Objects:
             labels = {one["metadata"]["labels"]["trainyard/run"] for one in found.values()}
             same(labels, {run})
             same(json.loads(found["Secret"]["stringData"]["join.json"])["run"], run)
+            page = self.chart.page(SHORT, values, release=release)
+            same({one["metadata"]["name"] for one in page.values()}, {f"{run}-serve"})
 
     def secrets(self) -> None:
         def secret() -> str:
@@ -61,9 +72,40 @@ class Objects:
         one, other = secret(), secret()
         assert re.fullmatch("[0-9a-f]{64}", one), one
         assert one != other, "two installs have the same secret"
+        tokens = [self.chart.page(SHORT)["Secret"]["stringData"]["token"] for _ in range(2)]
+        assert all(re.fullmatch("[0-9a-f]{32}", token) for token in tokens), tokens
+        assert tokens[0] != tokens[1], "two installs have the same token"
         sums = [self.chart.objects(S1)["Job"]["metadata"]["annotations"]["trainyard/sum"] for _ in range(2)]
         same(sums[0], sums[1])
         assert sums[0] != self.chart.objects(S1, {"worker": {"number": 3}})["Job"]["metadata"]["annotations"]["trainyard/sum"]
+
+    def page(self) -> None:
+        """What a page is given where its file does not say, and what it is not."""
+        given = {"serve": {"port": 9090, "limits": {"memory": "1Gi"}}, "service": "NodePort"}
+        page = self.chart.page(SHORT, given)
+        same(page["Deployment"]["spec"]["replicas"], 0)
+        same(page["Service"]["spec"]["type"], "NodePort")
+        (container,) = page["Deployment"]["spec"]["template"]["spec"]["containers"]
+        same(container["ports"][0]["containerPort"], 9090)
+        same(container["resources"], {"limits": {"memory": "1Gi"}, "requests": {"memory": "128Mi"}})
+        said = self.chart.page(SERVED, given)
+        same(said["Service"]["spec"]["type"], "LoadBalancer")
+        (container,) = said["Deployment"]["spec"]["template"]["spec"]["containers"]
+        same(container["resources"], {"limits": {"memory": "1Gi"}, "requests": {"cpu": "100m"}})
+        same(container["args"][1], "/runs/mnist-1/models/narrow")
+        # What is of one's own machine does not travel.
+        assert not {"host", "token_file"} & set(self.chart.run_file(SERVED)["steps"]["try-it"]["serve"])
+        # Files without a page have no trace of it.
+        assert not {"serve", "service"} & set(self.chart.run_file(S1, {"service": "NodePort"})["on"]["kubernetes"])
+
+    def rights(self) -> None:
+        """The driver may do more only where there is a page."""
+        usual = self.chart.objects(S1)["Role"]["rules"]
+        patch = {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["patch"]}
+        create = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}
+        same(self.chart.objects(SHORT)["Role"]["rules"], [*usual, patch, create])
+        same(self.chart.objects(SHORT, {"storage": "pvc"})["Role"]["rules"], [*usual, patch])
+        same(set(self.chart.objects(SHORT, {"serviceAccount": "robot"})), ALWAYS)
 
     def storage(self) -> None:
         for storage, volume, claimed, kept in [
@@ -127,7 +169,9 @@ def checks(chart: Chart) -> list[Check]:
         Check("a release has these objects and no others", proofs.kinds),
         Check("a named service account: no rights are made", proofs.account),
         Check("a release is a run, and has its name", proofs.names),
-        Check("secrets are of 64 digits and differ; the sum of a run does not", proofs.secrets),
+        Check("secrets and tokens differ from install to install; the sum of a run does not", proofs.secrets),
+        Check("what a page is given", proofs.page),
+        Check("what the driver of a run with a page may do", proofs.rights),
         Check("where a run's folder lies", proofs.storage),
         Check("which image pods have", proofs.images),
         Check("what is merged into the driver's pod", proofs.pods),

@@ -9,6 +9,7 @@ import tempfile
 import notes
 import objects
 import recordings
+import rendered
 import runfiles
 import wrong
 from chart import Chart
@@ -30,6 +31,7 @@ def main() -> None:
             objects.checks(chart),
             runfiles.checks(chart, binary),
             recordings.checks(chart),
+            rendered.checks(chart, binary),
             wrong.checks(chart),
             notes.checks(chart),
         ]

@@ -12,6 +12,56 @@ GPU = {
 OTHER = {"image": {"repository": "mine", "tag": "1"}}
 HOST = {"run": {"data": "mnist", "on": {"kubernetes": {"pod": {"spec": {"volumes": [{"name": "h", "hostPath": {"path": "/x"}}]}}}}}}
 
+
+def served(serve: object, kubernetes: dict | None = None) -> dict:
+    """A run file of the short form."""
+    return {"data": "mnist-sample", "model": "mnist-cnn", "serve": serve, "on": {"kubernetes": kubernetes or {}}}
+
+
+def steps(**serving: dict) -> dict:
+    """A run file of the long form with two models."""
+    train = {"needs": ["load"], "train": {"model": "mnist-cnn"}}
+    return {"steps": {"load": {"prepare": {"data": "mnist-sample"}}, "a": train, "b": train, **serving}}
+
+
+PAGE = {"needs": ["a"], "serve": {}}
+MOUNTED = {"containers": [{"volumeMounts": [{"name": "faces", "mountPath": "/faces"}]}]}
+ELSEWHERE = "which pods do not have, for files do not travel with Helm; mount a volume"
+# Run files with a page that cannot be made.
+PAGES = {
+    "a page that is no mapping": (served(True), "serve is true, but is a mapping; write `serve: {}`"),
+    "a misspelt field of a page": (served({"prot": 80}), 'serve has no field "prot"; on a cluster it has model, port, gallery'),
+    "a page at no port": (served({"port": 0}), "serve.port is 0, but is a whole number above 0"),
+    "a page at half a port": (served({"port": 80.5}), "serve.port is 80.5, but is a whole number above 0"),
+    "a page at too high a port": (served({"port": 65536}), "serve.port is 65536, but is at most 65535"),
+    "words for a batch": (served({"batch": "8"}), 'serve.batch is "8", but is a whole number above 0'),
+    "too long a queue": (served({"queue": 65537}), "serve.queue is 65537, but is at most 65536"),
+    "models that quarrel": (served({"combine": "quarrel"}), 'serve.combine is "quarrel", but is vote or mean'),
+    "a wait without a unit": (served({"wait": 5}), "serve.wait is 5, but is a length of time such as 5ms"),
+    "a long wait": (served({"wait": "10s1ms"}), "serve.wait is 10s1ms, but is at most 10s"),
+    "a service that is none": (
+        served({}, {"service": "Nodeport"}),
+        'on.kubernetes.service is "Nodeport", but is one of ClusterIP, NodePort, LoadBalancer',
+    ),
+    "a gallery beside the file": (served({"gallery": "people"}), f"serve.gallery is people, {ELSEWHERE}"),
+    "a gallery on one's machine": (served({"gallery": "/home/people"}, {"pod": MOUNTED}), f"serve.gallery is /home/people, {ELSEWHERE}"),
+    "a gallery beside a volume": (served({"gallery": "/faces/../people"}, {"pod": MOUNTED}), ELSEWHERE),
+    "a gallery in a new volume": (served({"gallery": "/runs/people"}, {"storage": "pvc"}), ELSEWHERE),
+    "two pages": (steps(one=PAGE, two=PAGE), "the steps one and two serve, and a run ends with one page; keep one of them"),
+    "a page beside steps": ({**steps(), "serve": {}}, "serve belongs to the short form, but the run file has `steps`"),
+    "a page of two models": (
+        steps(page={"needs": ["b", "a"], "serve": {}}),
+        "the step page serves one model, but needs a and b; say which with `model`",
+    ),
+    "a page of nothing": (steps(page={"serve": {}}), "the step page serves a model, but needs no step that trains; add one to its needs, of: a, b"),
+    "a page of what does not train": (
+        steps(page={"needs": ["a"], "serve": {"model": "load"}}),
+        'the step page serves the model of "load", which is no step that trains; name one of: a, b',
+    ),
+    "a page in a circle": (steps(page={"needs": ["page"], "serve": {}}), "needs no step that trains"),
+    "a page whose name is none": (steps(**{"My page": PAGE}), 'a step cannot be called "My page"'),
+}
+
 # Values beside S1's, and what must be said.
 SENTENCES = {
     "GPUs": (GPU, "worker.gpuCount is 1, but training on GPUs comes in a later version; leave it out"),
@@ -40,8 +90,7 @@ SENTENCES = {
     "a name that is none": ({"fullnameOverride": "9lives"}, 'a run cannot be called "9lives"'),
     "a long name": ({"nameOverride": "a" * 40}, "has at most 40 characters; set fullnameOverride"),
     "a run file that is not YAML": ({"run": "a: [1"}, "run is not YAML: "),
-    "a run file with a page": ({"run": {"data": "mnist", "serve": {}}}, "this chart makes no page; take it away"),
-    "a page as a step": ({"run": {"steps": {"page": {"serve": {"port": 80}}}}}, "this chart makes no page; take it away"),
+    **{name: ({"run": file}, words) for name, (file, words) in PAGES.items()},
 }
 
 # Values beside S1's, and where the schema finds a mistake.
@@ -61,6 +110,8 @@ MISTAKES = {
     "a storage that is none": ({"storage": "big"}, "at '/storage': value must be one of 'auto', 'none', 'pvc'"),
     "data from nowhere": ({"data": {"mirror": "x"}}, "at '/data': missing property 'from'"),
     "a mount without a path": ({"volumeMounts": [{"name": "logs"}]}, "at '/volumeMounts/0': missing property 'mountPath'"),
+    "a service that is none, as a value": ({"service": "Ingress"}, "at '/service': value must be one of 'ClusterIP', 'NodePort', 'LoadBalancer'"),
+    "a misspelt value of a page": ({"serve": {"replicas": 2}}, "at '/serve': additional properties 'replicas' not allowed"),
     "number 0": ({"number": 0}, "at '/number': minimum: got 0, want 1"),
 }
 
@@ -79,6 +130,9 @@ def checks(chart: Chart) -> list[Check]:
         chart.text(S1, {"worker": {"gpuCount": 0, "privileged": False, "env": None}})
         chart.text(S1, {"global": {"any": "thing"}})
         chart.text(S1, {"volumeMounts": [{"name": "logs", "mountPath": "/a"}, {"name": "logs", "mountPath": "/b"}]})
+        chart.text({"run": served({"gallery": "/faces/people/", "wait": "10s"}, {"pod": MOUNTED})})
+        chart.text({"run": served({"gallery": "/faces"}, {"pod": {"spec": MOUNTED}})})
+        chart.text({"run": served({"gallery": "/runs/people"}, {"storage": {"claim": "mine"}})})
 
     sentences = [Check(f"in a sentence: {name}", refused(*case)) for name, case in SENTENCES.items()]
     mistakes = [Check(f"by the schema: {name}", refused(*case)) for name, case in MISTAKES.items()]

@@ -13,7 +13,10 @@ CHART = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "chart"
 S1 = f"--values={CHART / 'ci' / 's1-values.yaml'}"
 NOWHERE = "--set=image=localhost/nowhere:1"
 NO_VOLUMES = "--set=volumes=null,volumeMounts=null"
-KINDS = "jobs,pods,services,secrets,configmaps,serviceaccounts,roles,rolebindings,networkpolicies"
+# Run files that end on a page: one of which all is said, and a short one.
+PAGE = f"--values={CHART / 'ci' / 'page-values.yaml'}"
+SHORT_PAGE = "--set=run.data=mnist-sample,run.model=mnist-cnn,run.serve.port=80"
+KINDS = "jobs,pods,services,secrets,configmaps,serviceaccounts,roles,rolebindings,networkpolicies,deployments,replicasets"
 
 
 class Release:
@@ -59,14 +62,25 @@ class Release:
         kept = self.kube.get(f"secret/{self.name}-1")["data"]["join.json"]
         return json.loads(base64.b64decode(kept))["secret"]
 
+    def page(self) -> dict:
+        """The Deployment of its page."""
+        return self.kube.get(f"deployment/{self.name}-1-serve")
+
+    def token(self) -> str:
+        """What whoever asks the page must know."""
+        kept = self.kube.get(f"secret/{self.name}-1-serve")["data"]["token"]
+        return base64.b64decode(kept).decode()
+
 
 def checks() -> list[Check]:
     proofs = {
         "the chart: an API server takes S1's values as they are": as_they_are,
+        "the chart: an API server takes a page": with_a_page,
         "the chart: its pod is let in where the rules are strict": strict,
         "the chart: a hostPath is refused in words where the rules are strict": host_path,
         "the chart: a user without the right to make Roles installs it": without_roles,
         "the chart: an upgrade leaves a run alone, or is refused": upgrade,
+        "the chart: an upgrade leaves a page as it is": upgrade_of_a_page,
         "the chart: another number is another run": another,
         "the chart: a Job that is not its own is left alone": strangers,
         "the chart: uninstalling leaves nothing": uninstall,
@@ -83,6 +97,15 @@ def as_they_are() -> None:
     release.kube("apply", "--dry-run=server", "--filename=-", given=text)
     notes = release.does("install", "--dry-run=server")
     assert "kubectl logs --namespace trainyard-plain --follow job/chart-dry-1" in notes, notes
+
+
+def with_a_page() -> None:
+    release = Release("chart-dry", PLAIN)
+    for values in (PAGE, SHORT_PAGE):
+        text = release.does("template", "--kube-version=1.34.0", values)
+        release.kube("apply", "--dry-run=server", "--validate=strict", "--filename=-", given=text)
+        notes = release.does("install", "--dry-run=server", values)
+        assert "trainyard open chart-dry-1 --on kubernetes --namespace trainyard-plain" in notes, notes
 
 
 def strict() -> None:
@@ -123,6 +146,23 @@ def upgrade() -> None:
         assert "workers: 2" in release.kube.get("configmap/chart-up-1")["data"]["run.yaml"]
         assert release.secret() == secret, "the secret is another"
         assert release.kube.get("job/chart-up-1")["metadata"]["uid"] == job, "the Job is another"
+
+
+def upgrade_of_a_page() -> None:
+    """Whether it is shown is the driver's to say; somebody else does it here."""
+    with Release("chart-shown", PLAIN) as release:
+        release.does("install", SHORT_PAGE)
+        page, token = release.page(), release.token()
+        assert page["spec"]["replicas"] == 0, "there is a page before there is a model"
+        release.does("upgrade", SHORT_PAGE)
+        assert release.page()["spec"]["replicas"] == 0, "the upgrade has shown the page"
+        release.kube("scale", "deployment/chart-shown-1-serve", "--replicas=2")
+        release.does("upgrade", SHORT_PAGE)
+        assert release.page()["spec"]["replicas"] == 2, "the upgrade has hidden the page"
+        assert release.page()["spec"]["template"] == page["spec"]["template"], "its pods are others"
+        assert release.token() == token, "the token is another"
+        said = release.refusal("upgrade", SHORT_PAGE, "--set=run.serve.port=81")
+        assert "chart-shown-1 has begun and does not change" in said, said
 
 
 def another() -> None:

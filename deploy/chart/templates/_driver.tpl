@@ -18,19 +18,8 @@ spec:
   {{- with $driver.node_selector }}
   nodeSelector: {{- toYaml . | nindent 4 }}
   {{- end }}
-  tolerations:
-    # The usual five minutes are long for those who wait for the driver.
-    - { key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 10 }
-    - { key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 10 }
-  # With what the container says, the standard "restricted".
-  securityContext:
-    runAsNonRoot: true
-    runAsUser: 65532
-    runAsGroup: 65532
-    fsGroup: 65532
-    fsGroupChangePolicy: OnRootMismatch
-    seccompProfile:
-      type: RuntimeDefault
+  tolerations: {{- include "trainyard.pod.tolerations" . | nindent 4 }}
+  securityContext: {{- include "trainyard.pod.security" . | nindent 4 }}
   containers:
     - name: driver
       image: {{ $kubernetes.image | quote }}
@@ -68,11 +57,7 @@ spec:
       resources: {{- toYaml . | nindent 8 }}
       {{- end }}
       terminationMessagePolicy: FallbackToLogsOnError
-      securityContext:
-        allowPrivilegeEscalation: false
-        readOnlyRootFilesystem: true
-        capabilities:
-          drop: [ALL]
+      securityContext: {{- include "trainyard.pod.container-security" . | nindent 8 }}
       volumeMounts:
         - { name: runs, mountPath: /runs }
         - { name: file, mountPath: /etc/trainyard/run }

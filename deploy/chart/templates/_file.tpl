@@ -24,14 +24,15 @@
 {{- else }}
 {{- $file = include "trainyard.s1" . | fromJson }}
 {{- end }}
-{{- range concat (list $file) (values ($file.steps | default dict)) }}
-{{- if and (kindIs "map" .) (hasKey . "serve") (not (kindIs "invalid" .serve)) }}
-{{- fail "the run file has `serve`, and this chart makes no page; take it away, or run the file with `trainyard run --on kubernetes`" }}
-{{- end }}
-{{- end }}
 {{- $on := $file.on | default dict }}
 {{- $kubernetes := $on.kubernetes | default dict }}
-{{- range $field, $value := dict "storage" .Values.storage "service_account" .Values.serviceAccount "driver" .Values.driver "pod" .Values.pod }}
+{{- $unsaid := dict "storage" .Values.storage "service_account" .Values.serviceAccount "driver" .Values.driver "pod" .Values.pod }}
+{{- if include "trainyard.page.steps" $file | fromJson }}
+{{- $_ := set $unsaid "serve" .Values.serve }}
+{{- $_ := set $unsaid "service" .Values.service }}
+{{- include "trainyard.page.leave-out" $file }}
+{{- end }}
+{{- range $field, $value := $unsaid }}
 {{- if and $value (not (hasKey $kubernetes $field)) }}
 {{- $_ := set $kubernetes $field $value }}
 {{- end }}

@@ -4,11 +4,11 @@ import pathlib
 
 from check import Check
 
-from . import copies, faults, limits, plain, rights, seeds, serving, speed
+from . import charted, copies, faults, limits, plain, rights, seeds, serving, speed
 from .yard import Yard
 
 
 def checks(binary: pathlib.Path) -> list[Check]:
     yard = Yard(binary)
-    parts = (plain, seeds, serving, speed, limits, rights, copies, faults)
+    parts = (plain, seeds, serving, charted, speed, limits, rights, copies, faults)
     return [check for part in parts for check in part.checks(yard)]
