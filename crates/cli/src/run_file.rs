@@ -88,12 +88,15 @@ pub(crate) fn paths(spec: &mut RunSpec) -> Vec<&mut String> {
     paths
 }
 
-/// Where a token is, if a spec has one. It stays on this machine.
-fn token_file(spec: &mut RunSpec) -> Option<&mut String> {
-    spec.steps.iter_mut().find_map(|step| match &mut step.action {
-        Action::Serve(serve) => serve.token_file.as_mut(),
-        _ => None,
-    })
+/// The paths that a spec names of what stays on this machine.
+fn own_paths(spec: &mut RunSpec) -> impl Iterator<Item = &mut String> {
+    spec.steps
+        .iter_mut()
+        .flat_map(|step| match &mut step.action {
+            Action::Serve(serve) => [serve.token_file.as_mut(), serve.examples.as_mut()],
+            _ => [None, None],
+        })
+        .flatten()
 }
 
 /// Makes paths in the file absolute. They are meant from where the file lies, and tasks run elsewhere.
@@ -103,5 +106,5 @@ fn anchor(spec: &mut RunSpec, folder: &Path) -> Result<()> {
         Ok(())
     };
     paths(spec).into_iter().try_for_each(anchored)?;
-    token_file(spec).map_or(Ok(()), anchored)
+    own_paths(spec).try_for_each(anchored)
 }

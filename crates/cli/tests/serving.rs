@@ -158,7 +158,8 @@ fn what_could_not_be_served_is_said_before_anything_is_trained() {
         assert!(!yard.path("runs").exists(), "a refused run left something behind");
     };
     refused(&format!("port: {port}"), &[&format!("127.0.0.1:{port}"), "choose another port"]);
-    refused("gallery: nowhere", &["nowhere is no folder"]);
+    refused("gallery: nowhere", &["the gallery", "nowhere is no folder"]);
+    refused("examples: nowhere", &["the folder of examples", "nowhere is no folder"]);
     refused("host: 0.0.0.0", &["small.yaml:5", "serve.host", "token_file"]);
     refused("prot: 80", &["small.yaml:5", "serve.prot", "did you mean `port`?"]);
     refused("host: no such host, token_file: t", &["`no such host` is no address"]);

@@ -28,6 +28,10 @@ pub struct Serve {
     /// Of a model for faces: a folder with a folder of pictures for each person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gallery: Option<String>,
+    /// On this machine, of a model for pictures or faces: a folder of pictures that the page offers to whoever
+    /// has none at hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub examples: Option<String>,
     /// How several models answer together.
     pub combine: Together,
     /// Samples that are computed at a time, at most.
@@ -80,6 +84,7 @@ impl Default for Serve {
             host: "127.0.0.1".into(),
             token_file: None,
             gallery: None,
+            examples: None,
             combine: Together::default(),
             batch: 32,
             wait: Duration::from_secs(0),

@@ -38,7 +38,7 @@ steps:
     let short = set(&format!("{RIGHT}serve: {{}}\n"), &["serve.port=8987"]);
     assert_eq!(set(long, &[]), short);
     let all = "serve: {model: train, port: 80, host: 0.0.0.0, token_file: token, gallery: people,
-        combine: mean, batch: 8, wait: 5ms, queue: 9}";
+        examples: tries, combine: mean, batch: 8, wait: 5ms, queue: 9}";
     let spec = set(&format!("{RIGHT}{all}\n"), &[]);
     let expected = Serve {
         model: Some("train".into()),
@@ -46,6 +46,7 @@ steps:
         host: "0.0.0.0".into(),
         token_file: Some("token".into()),
         gallery: Some("people".into()),
+        examples: Some("tries".into()),
         combine: Together::Mean,
         batch: 8,
         wait: Duration::from_millis(5),

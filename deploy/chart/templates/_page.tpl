@@ -22,11 +22,11 @@ The steps of a run file that serve, by their names, as JSON. The short form has 
 {{- toJson $found }}
 {{- end }}
 
-{{/* Leaves out of a run file what it says of serving on one's own machine: pods listen to all, and have a token of their own. */}}
+{{/* Leaves out of a run file what it says of serving on one's own machine: pods listen to all, have a token of their own, and not the user's pictures. */}}
 {{- define "trainyard.page.leave-out" -}}
 {{- range concat (list .) (values (.steps | default dict)) }}
 {{- if and (kindIs "map" .) (kindIs "map" .serve) }}
-{{- $_ := set . "serve" (omit .serve "host" "token_file") }}
+{{- $_ := set . "serve" (omit .serve "host" "token_file" "examples") }}
 {{- end }}
 {{- end }}
 {{- end }}

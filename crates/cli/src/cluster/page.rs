@@ -7,11 +7,13 @@ use spec::{Action, Combine, RunSpec, Serve, Strategy};
 
 use crate::failure::{Failure, OrUsage};
 
-/// Leaves out of a file what it says of serving on this machine: pods listen to all, and have a token of their own.
+/// Leaves out of a file what it says of serving on this machine: pods listen to all, have a token of their own, and
+/// not the user's pictures.
 pub(super) fn leave_out_what_is_of_this_machine(spec: &mut RunSpec) {
     for step in &mut spec.steps {
         if let Action::Serve(serve) = &mut step.action {
-            *serve = Serve { host: Serve::default().host, token_file: None, ..serve.clone() };
+            let host = Serve::default().host;
+            *serve = Serve { host, token_file: None, examples: None, ..serve.clone() };
         }
     }
 }

@@ -56,7 +56,7 @@ impl Page {
             port: serve.port,
             token_file: serve.token_file.as_ref().map(PathBuf::from),
             gallery: serve.gallery.as_ref().map(PathBuf::from),
-            examples: None,
+            examples: serve.examples.as_ref().map(PathBuf::from),
             combine: match serve.combine {
                 spec::Together::Mean => Combine::Mean,
                 spec::Together::Vote => Combine::Vote,
@@ -82,14 +82,17 @@ impl Page {
         let place = self.place()?;
         place.is_free().or_usage()?;
         self.token(&place)?;
-        match &self.gallery {
-            Some(folder) if !folder.is_dir() => {
+        let folders = [
+            (&self.gallery, "the gallery", "with a folder of pictures for each person"),
+            (&self.examples, "the folder of examples", "with pictures to try the model with"),
+        ];
+        for (folder, what, remedy) in folders {
+            if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
                 let shown = folder.display();
-                Err(anyhow!("the gallery {shown} is no folder; name one with a folder of pictures for each person"))
-                    .or_usage()
+                return Err(anyhow!("{what} {shown} is no folder; name one {remedy}")).or_usage();
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     /// Shows it until somebody asks to end. `ready` is told where it is, and says whether anybody wants it.

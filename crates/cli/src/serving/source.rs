@@ -95,10 +95,10 @@ impl Source {
 
 /// A model with pictures to try it with.
 fn with_examples(served: Served, folder: &Path) -> anyhow::Result<Served> {
-    let flag = || format!("--examples {}", folder.display());
+    let shown = || format!("the examples of {}", folder.display());
     let is_picture = |path: &Path| path.to_str().is_some_and(data::is_picture);
-    let examples = Examples::open(folder, &served, is_picture).with_context(flag)?;
-    served.with_examples(examples).map_err(anyhow::Error::msg).with_context(flag)
+    let examples = Examples::open(folder, &served, is_picture).with_context(shown)?;
+    served.with_examples(examples).map_err(anyhow::Error::msg).with_context(shown)
 }
 
 /// The model files of a folder, by name.
