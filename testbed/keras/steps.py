@@ -49,12 +49,12 @@ def built_in(real: SimpleNamespace, binary: Binary, name: str, shape: tuple, bel
              count: int) -> None:
     # A network of triplets is unsteady for another reason, which coarse pictures mend.
     seeds = SEEDS if classes else SEEDS[:1]
-    drawn = [samples(shape, below, count if classes else 3 * count, seed) for seed in seeds]
+    batches = [samples(shape, below, count if classes else 3 * count, seed) for seed in seeds]
     y = labels(count, classes) if classes else None
-    give(binary, drawn[0], y)
+    give(binary, batches[0], y)
     start = trained(binary, name, "begun", 1e-6, not classes)
     model = real.keras.models.load_model(start, compile=False)
-    x = max(drawn, key=lambda x: margin(real.keras, model, x)) if classes else drawn[0]
+    x = max(batches, key=lambda x: margin(real.keras, model, x)) if len(batches) > 1 else batches[0]
     give(binary, x, y)
     if classes:
         near("our answer", models.predicted(binary, start), np.asarray(model(x, training=False)), 1e-5)
