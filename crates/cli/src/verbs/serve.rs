@@ -94,4 +94,13 @@ mod tests {
         assert_eq!((page.queue, page.combine), (limits.queue, Combine::default()));
         assert_eq!((page.host.as_str(), page.port), ("127.0.0.1", None));
     }
+
+    #[test]
+    fn the_folders_that_a_run_file_names_reach_the_page() {
+        let [people, tries] = ["people", "tries"].map(|folder| Some(folder.to_owned()));
+        let page =
+            Page::asked(&spec::Serve { gallery: people, examples: tries, ..Default::default() });
+        assert_eq!(page.gallery, Some(PathBuf::from("people")));
+        assert_eq!(page.examples, Some(PathBuf::from("tries")));
+    }
 }
