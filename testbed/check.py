@@ -1,5 +1,6 @@
 """A check and its outcome."""
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -21,12 +22,19 @@ def run(checks: Iterable[Check]) -> bool:
     """Proves each in turn, prints what came of it and closes with the counts."""
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for check in checks:
+        begun = time.monotonic()
         outcome, reason = told(check)
         counts[outcome] += 1
-        print(f"{outcome:8}{check.name}{': ' if reason else ''}{reason}", flush=True)
+        print(f"{outcome:8}{check.name}{took(begun)}{': ' if reason else ''}{reason}", flush=True)
     skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
     print(f"{counts['passed']} passed, {counts['failed']} failed{skipped}")
     return counts["failed"] == 0
+
+
+def took(begun: float) -> str:
+    """How long, where somebody waited for it."""
+    seconds = time.monotonic() - begun
+    return f" ({seconds:.0f} s)" if seconds >= 5 else ""
 
 
 def told(check: Check) -> tuple[str, str]:
