@@ -1,9 +1,9 @@
-# Every parser of foreign files, fuzzed for half a minute, two at a time. What a run learns is kept in the
+# Every parser of foreign files, fuzzed for a minute, two at a time. What a run learns is kept in the
 # cache, so that the next one starts where it stopped.
 set -euo pipefail
 source .ci/env.sh
 
-seconds=${FUZZ_SECONDS:-30}
+seconds=${FUZZ_SECONDS:-60}
 targets=$(sed -n 's/^name = "\(.*\)"$/\1/p' fuzz/Cargo.toml | tail -n +2)
 if ! cargo +nightly --version >/dev/null 2>&1; then
   echo "skipped: no nightly toolchain here (rustup toolchain install nightly)"
