@@ -17,7 +17,7 @@ enter_mirror() {
   tree=$(GIT_INDEX_FILE="$scratch/index" git add --all && GIT_INDEX_FILE="$scratch/index" git write-tree)
   GIT_INDEX_FILE="$place/index" git --work-tree="$place/trainyard" read-tree --reset -u "$tree"
   echo "gitdir: $(git rev-parse --absolute-git-dir)" >"$place/trainyard/.git"
-  ln -sfn "$(realpath -m ../shared)" "$place/shared"
+  ln -sfn "$(dirname "$clone")/shared" "$place/shared"
   cd "$place/trainyard"
   echo "working in $PWD, a copy of $clone"
 }
