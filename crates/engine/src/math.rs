@@ -122,20 +122,6 @@ pub(crate) fn erf(x: f32) -> f32 {
     x * above / below
 }
 
-/// 1 / √x for x >= 0 and not too large, within about 2 units in the last place; some large number at
-/// 0. Faster than the processor's own root, which takes as long as twenty multiplications: a guess
-/// from the exponent's bits, then three of Newton's steps, each doubling the digits.
-#[inline(always)]
-pub(crate) fn reciprocal_root(x: f32) -> f32 {
-    let half = 0.5 * x;
-    let mut y = f32::from_bits(0x5f37_5a86_u32.wrapping_sub(x.to_bits() >> 1));
-    for _ in 0..3 {
-        let error = (-half * y).mul_add(y, 0.5);
-        y = y.mul_add(error, y);
-    }
-    y
-}
-
 /// The sum of a slice: [`LANES`] lanes side by side, then a balanced tree.
 #[inline(always)]
 pub(crate) fn sum(values: &[f32]) -> f32 {
@@ -229,15 +215,6 @@ mod tests {
         }
         assert!(worst(1e-6, 1.0, erf, exact_erf) < 4.0);
         assert_eq!((erf(100.0), erf(-100.0)), (erf(4.0), -erf(4.0)));
-    }
-
-    #[test]
-    fn a_reciprocal_root_is_close_over_many_magnitudes() {
-        for exponent in -20..20 {
-            let low = 10f32.powi(exponent);
-            assert!(worst(low, 10.0 * low, reciprocal_root, |x| 1.0 / x.sqrt()) < 2.5);
-        }
-        assert!(reciprocal_root(0.0).is_finite() && reciprocal_root(f32::NAN).is_nan());
     }
 
     #[test]

@@ -8,23 +8,25 @@ use crate::group::Part;
 use crate::share::{LINE, chunk, largest_portion, portion};
 use crate::tree::{Span, Sum, pieces};
 
-/// Floats in a chunk. Large, since every chunk that is sent on wakes another process, which costs as
-/// much as copying some hundred kilobytes; what is summed is summed as it comes in, so it need not fit
-/// in a cache.
-pub(super) const CHUNK: usize = 128 * 1024;
+/// The most floats in a chunk. Large, since every call of the system that reads one wakes another process,
+/// which costs as much as copying some hundred kilobytes; what is summed is summed as it comes in, so it
+/// need not fit in a cache.
+pub(super) const CHUNK: usize = 1024 * 1024;
+/// But a portion has this many chunks, as long as they are not so many times smaller: both directions
+/// are to be busy from beginning to end.
+const CHUNKS: usize = 16;
+const SMALLER: usize = 8;
 /// Where many processes or pieces meet, chunks are smaller, so that the windows stay within this many
 /// floats.
-const WINDOWS: usize = 4 * 1024 * 1024;
+const WINDOWS: usize = 8 * 1024 * 1024;
 /// And no smaller than this.
 const SMALLEST_CHUNK: usize = 1024;
 
-/// Up to so many chunks, two seats **swap**: each sends the other all of its values, and both add up
+/// Up to one chunk of all values, two seats **swap**: each sends the other all of its values, and both add up
 /// everything. That is as many bytes as by portions, and nobody waits for a sum that has to be made
-/// first; but all is added twice, which costs more than the wait where there is much of it.
-const SWAPPED: usize = 8;
-/// Chunks that are swapped are so many times smaller: they are added up before they have left the
-/// core's own cache.
-const SWAPPED_PARTS: usize = 8;
+/// first; but all is added twice, which costs more than the wait where there is much of it. What is swapped
+/// goes in chunks so many times smaller: they are added up before they have left the core's own cache.
+const SWAPPED_PARTS: usize = 64;
 
 /// How many chunks of partials from one peer may wait to be summed. One more than the lag: a sender
 /// is never further ahead.
@@ -82,7 +84,7 @@ impl Plan {
         let (whole, terms) = whole(me, &ranks[me], &spans, layout.world);
         Plan {
             me,
-            swapped: if owners.len() == 2 && brought == 1 { SWAPPED * most } else { 0 },
+            swapped: if owners.len() == 2 && brought == 1 { most } else { 0 },
             swapped_chunk: (most / SWAPPED_PARTS).next_multiple_of(LINE).min(chunk),
             pieces: spans.iter().map(Vec::len).collect(),
             chunk,
@@ -113,7 +115,11 @@ impl Plan {
 
     /// Floats in a chunk.
     fn chunk_size(&self, len: usize) -> usize {
-        if self.swaps(len) { self.swapped_chunk } else { self.chunk }
+        if self.swaps(len) {
+            return self.swapped_chunk;
+        }
+        let fair = largest_portion(len, self.owners) / CHUNKS / LINE * LINE;
+        fair.clamp(self.chunk.div_ceil(SMALLER), self.chunk)
     }
 
     /// How many chunks a seat's portion has.

@@ -23,7 +23,7 @@ pub(super) enum Turn {
 
 /// How far results lie behind partials, in chunks. A process that the system lets run only now and
 /// then should find, whenever it does, a few megabytes to send.
-pub(super) const LAG: usize = 6;
+pub(super) const LAG: usize = 3;
 
 /// The chunks of one direction.
 #[derive(Clone, Debug, Default)]

@@ -154,30 +154,26 @@ impl Update<'_> {
                 for ((w, g), (m, v)) in weights.zip(first.iter_mut().zip(second)) {
                     *m = math::settle((g - *m).mul_add(new_1, *m));
                     *v = math::settle(g.mul_add(g, -*v).mul_add(new_2, *v));
-                    let root = *v * math::reciprocal_root(*v);
-                    *w -= *m * rate / (root + epsilon);
+                    *w -= *m * rate / (v.sqrt() + epsilon);
                 }
             }
             Rule::Adamw { left, rate, new_1, new_2, epsilon } => {
                 for ((w, g), (m, v)) in weights.zip(first.iter_mut().zip(second)) {
                     *m = math::settle((g - *m).mul_add(new_1, *m));
                     *v = math::settle(g.mul_add(g, -*v).mul_add(new_2, *v));
-                    let root = *v * math::reciprocal_root(*v);
-                    *w = *w * left - *m * rate / (root + epsilon);
+                    *w = *w * left - *m * rate / (v.sqrt() + epsilon);
                 }
             }
             Rule::Rmsprop { rate, rho, new, epsilon } => {
                 for ((w, g), v) in weights.zip(first) {
                     *v = math::settle(rho * *v + new * (g * g));
-                    *w -= rate * g * math::reciprocal_root(*v + epsilon);
+                    *w -= rate * g / (*v + epsilon).sqrt();
                 }
             }
             Rule::RmspropMomentum { rate, rho, new, epsilon, momentum } => {
                 for ((w, g), (v, m)) in weights.zip(first.iter_mut().zip(second)) {
                     *v = math::settle(rho * *v + new * (g * g));
-                    *m = math::settle(
-                        momentum * *m + rate * g * math::reciprocal_root(*v + epsilon),
-                    );
+                    *m = math::settle(momentum * *m + rate * g / (*v + epsilon).sqrt());
                     *w -= *m;
                 }
             }
