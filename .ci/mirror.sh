@@ -2,22 +2,29 @@
 # stays in the cache and in which only what differs is written: what did not change is not compiled again.
 # Sourced by .ci/run.
 
-# Goes to the copy, made equal to the clone with what is not committed yet. Stays in the clone where git does not know
-# it, or while another run is in the copy.
+# Goes to the copy. Stays in the clone where there can be none, or while another run is in it.
 enter_mirror() {
-  local clone=$PWD place="$cache/clone" tree
-  git rev-parse --git-dir >/dev/null 2>&1 || return 0
+  local clone=$PWD place="$cache/clone"
   mkdir -p "$place/trainyard"
   exec 8>"$place/lock"
   if ! flock --nonblock 8; then
     echo "$place is in use; working in $clone"
-    return
+  elif ! copy_clone "$place"; then
+    echo "no copy can be made of $clone; working there"
+  else
+    cd "$place/trainyard"
+    echo "working in $PWD, a copy of $clone"
   fi
-  cp "$(git rev-parse --git-path index)" "$scratch/index"
-  tree=$(GIT_INDEX_FILE="$scratch/index" git add --all && GIT_INDEX_FILE="$scratch/index" git write-tree)
-  GIT_INDEX_FILE="$place/index" git --work-tree="$place/trainyard" read-tree --reset -u "$tree"
-  echo "gitdir: $(git rev-parse --absolute-git-dir)" >"$place/trainyard/.git"
-  ln -sfn "$(dirname "$clone")/shared" "$place/shared"
-  cd "$place/trainyard"
-  echo "working in $PWD, a copy of $clone"
+}
+
+# copy_clone PLACE: makes PLACE/trainyard equal to the clone, with what is not committed yet; what lies beside the clone
+# lies beside it.
+copy_clone() {
+  local tree clone_index=$scratch/index
+  cp "$(git rev-parse --git-path index)" "$clone_index" &&
+    GIT_INDEX_FILE="$clone_index" git add --all &&
+    tree=$(GIT_INDEX_FILE="$clone_index" git write-tree) &&
+    GIT_INDEX_FILE="$1/index" git --work-tree="$1/trainyard" read-tree --reset -u "$tree" &&
+    echo "gitdir: $(git rev-parse --absolute-git-dir)" >"$1/trainyard/.git" &&
+    ln -sfn "$(dirname "$PWD")/shared" "$1/shared"
 }
