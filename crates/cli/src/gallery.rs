@@ -13,14 +13,17 @@ use crate::output;
 /// A model with the faces of a folder to compare with. Their embeddings are kept in the cache.
 pub(crate) fn add(served: Served, folder: &Path, env: &Env) -> Result<Served, Failure> {
     if served.about().kind != Kind::Faces {
-        let problem = "--gallery is for a model of faces, which this is not; leave it out";
+        let problem = "a gallery is for a model of faces, which this is not; leave it out";
         return Err(Failure::Usage(anyhow!(problem)));
     }
     let kept = kept(folder, env)?;
     let tell = |line: &str| output::talk(line);
     let gallery = Gallery::open(folder, &served, &kept, env.isa(), tell);
-    let gallery = gallery.with_context(|| format!("--gallery {}", folder.display())).or_usage()?;
-    served.with_gallery(gallery).map_err(|problem| Failure::Usage(anyhow!("--gallery: {problem}")))
+    let gallery =
+        gallery.with_context(|| format!("the gallery {}", folder.display())).or_usage()?;
+    served
+        .with_gallery(gallery)
+        .map_err(|problem| Failure::Usage(anyhow!("the gallery: {problem}")))
 }
 
 /// Where the embeddings of a gallery are kept.

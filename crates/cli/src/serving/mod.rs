@@ -176,5 +176,5 @@ pub(crate) async fn listen_here(port: Option<u16>) -> Result<TcpListener, Failur
 
 /// How requests are put together, as a command line says it.
 pub(crate) fn gather(batch: usize, wait: u64) -> Gather {
-    Gather { batch: batch.max(1), moment: Duration::from_millis(wait) }
+    Gather { batch, moment: Duration::from_millis(wait) }
 }

@@ -1,4 +1,5 @@
-//! Who sends what to whom, worked out once from the layout.
+//! Who sends what to whom, worked out once from the layout. All processes must come to the same: these numbers are part
+//! of the protocol.
 
 use std::ops::Range;
 

@@ -15,6 +15,8 @@
     reason = "the inner loop reads through pointers; lengths are checked before"
 )]
 
+use std::mem::MaybeUninit;
+
 use super::vectors::{self, ByChannels};
 use crate::simd::{Kernel, Simd};
 
@@ -120,6 +122,15 @@ impl ByChannels for Gemm<'_> {
         let tail = self.columns % S::LANES;
         let tiles = self.rows.div_ceil(S::ROWS);
         let c = self.c.as_mut_ptr();
+        // SAFETY: `check` has seen that these columns are inside B.
+        let (mut b, mut b_row) = (unsafe { self.b.as_ptr().add(column) }, self.b_row);
+        let mut copy = [MaybeUninit::<f32>::uninit(); COPIED * MOST_COLUMNS];
+        if !TAIL && tiles >= WORTH_COPYING && self.a.depth() <= COPIED && b_row > MOST_COLUMNS {
+            let copy = copy.as_mut_ptr().cast::<f32>();
+            // SAFETY: as above, and so many rows of so many columns have room.
+            unsafe { copy_columns::<S, NV>((b, b_row), copy, self.a.depth()) };
+            (b, b_row) = (copy, NV * S::LANES);
+        }
         for tile in 0..tiles {
             let rows = crate::share::portion(self.rows, tiles, tile);
             // SAFETY: `check` has seen that these rows and columns are inside the slices.
@@ -127,8 +138,8 @@ impl ByChannels for Gemm<'_> {
                 Tile {
                     a: self.a.data.as_ptr().add(rows.start * self.a.row),
                     windows: self.a,
-                    b: self.b.as_ptr().add(column),
-                    b_row: self.b_row,
+                    b,
+                    b_row,
                     c: c.add(rows.start * self.c_row + column),
                     c_row: self.c_row,
                     start: match self.start {
@@ -142,6 +153,35 @@ impl ByChannels for Gemm<'_> {
             };
             // SAFETY: as above.
             unsafe { tile.run::<S, NV, TAIL>(rows.len()) };
+        }
+    }
+}
+
+/// Rows of B whose columns of a tile are copied side by side before many tiles use them: as they lie, each row is on
+/// another page, and where rows are as long as a power of two, few of them fit in the fastest cache at a time.
+const COPIED: usize = 128;
+/// Tiles that make up for the copy.
+const WORTH_COPYING: usize = 8;
+/// The most columns of a tile.
+const MOST_COLUMNS: usize = 32;
+
+/// # Safety
+/// `from` has so many rows of `NV` vectors, and `to` has room for them.
+#[inline(always)]
+unsafe fn copy_columns<S: Simd, const NV: usize>(
+    (from, row): (*const f32, usize),
+    to: *mut f32,
+    rows: usize,
+) {
+    for k in 0..rows {
+        for v in 0..NV {
+            // SAFETY: by the contract.
+            unsafe {
+                S::store(
+                    to.add((k * NV + v) * S::LANES),
+                    S::load(from.add(k * row + v * S::LANES)),
+                );
+            }
         }
     }
 }
