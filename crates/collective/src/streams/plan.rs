@@ -86,7 +86,7 @@ impl Plan {
         Plan {
             me,
             swapped: if owners.len() == 2 && brought == 1 { most } else { 0 },
-            swapped_chunk: (most / SWAPPED_PARTS).next_multiple_of(LINE).min(chunk),
+            swapped_chunk: most.div_ceil(SWAPPED_PARTS).next_multiple_of(LINE).min(chunk),
             pieces: spans.iter().map(Vec::len).collect(),
             chunk,
             owner: (0..ranks.len())
@@ -119,8 +119,8 @@ impl Plan {
         if self.swaps(len) {
             return self.swapped_chunk;
         }
-        let fair = largest_portion(len, self.owners) / CHUNKS / LINE * LINE;
-        fair.clamp(self.chunk.div_ceil(SMALLER), self.chunk)
+        let fair = largest_portion(len, self.owners).div_ceil(CHUNKS);
+        fair.max(self.chunk / SMALLER).next_multiple_of(LINE).min(self.chunk)
     }
 
     /// How many chunks a seat's portion has.
