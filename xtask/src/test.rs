@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, Result};
 
 use crate::output;
+use crate::workspace::cargo;
 
 /// What the closing lines of the test binaries add up to.
 #[derive(Debug, Default, PartialEq)]
@@ -19,7 +20,7 @@ struct Counts {
 
 /// Runs the tests. `further` arguments go to `cargo test`.
 pub(crate) fn test(further: &[&str]) -> Result<bool> {
-    let mut cargo = Command::new("cargo")
+    let mut cargo = cargo()
         .args(["test", "--workspace", "--no-fail-fast"])
         .args(further)
         .args(["--", "--show-output"])

@@ -8,6 +8,19 @@ use serde_json::Value;
 
 use crate::tree;
 
+/// Cargo, asked as a person would. What cargo told this program about itself stays here: build scripts of others look at
+/// such variables, and everything above them would be compiled again when they are now set and now not.
+pub(crate) fn cargo() -> Command {
+    let mut cargo = Command::new("cargo");
+    for (name, _) in std::env::vars_os() {
+        let told = name.to_string_lossy();
+        if told.starts_with("CARGO_PKG_") || told.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
+}
+
 /// The packages of the workspace, and where it builds.
 pub(crate) struct Workspace {
     pub(crate) packages: Vec<Package>,
@@ -27,7 +40,7 @@ pub(crate) struct Package {
 impl Workspace {
     /// Asks cargo. Needs no network: dependencies of others are not resolved.
     pub(crate) fn read() -> Result<Workspace> {
-        let output = Command::new("cargo")
+        let output = cargo()
             .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
             .current_dir(tree::root())
             .output()

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::Page;
 use crate::tree;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, cargo};
 
 pub(super) fn help() -> Result<Page> {
     let binary = build()?;
@@ -32,7 +32,7 @@ pub(super) fn help() -> Result<Page> {
 /// Builds the binary as `cargo xtask test` does, so that it is not compiled twice: with a test beside it, what is
 /// only needed by tests counts too, and every crate has the same features.
 fn build() -> Result<std::path::PathBuf> {
-    let status = Command::new("cargo")
+    let status = cargo()
         .args(["build", "--quiet", "--workspace", "--bin", "trainyard", "--test", "help"])
         .current_dir(tree::root())
         .status()

@@ -16,7 +16,6 @@ mod search;
 mod tar;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use elf::Elf;
@@ -27,7 +26,7 @@ use reference::Reference;
 use search::Search;
 
 use crate::output::say;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, cargo};
 
 /// What people carry to sites without a network, and every machine of a cluster fetches.
 const MAX_BYTES: usize = 50_000_000;
@@ -70,7 +69,7 @@ fn make(name: &Reference, binary: &[u8]) -> Result<Vec<u8>> {
 
 /// Builds the release binary and says where it is.
 fn build() -> Result<PathBuf> {
-    let built = Command::new("cargo")
+    let built = cargo()
         .args(["build", "--release", "--package", "trainyard"])
         .current_dir(crate::tree::root())
         .status()
