@@ -48,7 +48,7 @@ tool() {
   fi
 }
 
-# Each clone leaves its own copy of our crates in the shared folders.
+# What was compiled of older commits stays in these folders.
 keep_cache_small() {
   local limit_mb=12000 folder used_mb
   for folder in "$CARGO_TARGET_DIR" "$cache/fuzz-target"; do

@@ -140,7 +140,7 @@ fn refusals(yard: &Yard) {
         (&["long.txt"], &["long.txt", "150000 bytes", "100000"]),
         (&["empty"], &["empty", "no .txt file"]),
         (&["missing.txt"], &["missing.txt"]),
-        (&["new.txt", "--gallery", "texts"], &["gallery", "faces"]),
+        (&["new.txt", "--gallery", "texts"], &["a gallery is for a model of faces"]),
         (&[], &["<INPUTS>"]),
     ] {
         let error = yard.fails(2, &[&["predict", "texts"], inputs].concat());

@@ -3,7 +3,7 @@
 # Sourced by .ci/run.
 
 # Goes to the copy. Stays in the clone where there can be none, or while another run is in it.
-enter_mirror() {
+enter_copy() {
   local clone=$PWD place="$cache/clone"
   mkdir -p "$place/trainyard"
   exec 8>"$place/lock"
